@@ -33,7 +33,7 @@ const EXPIRY_MS = HOUR
 /** How long an address is remembered after a successful sign-in. */
 const KNOWN_ADDRESS_MS = 30 * DAY
 
-/** Who signs in, and from where. */
+/** The person who signs in, and the address. */
 interface SignInSource {
   email: string
   address: string

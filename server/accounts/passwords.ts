@@ -13,7 +13,7 @@ const COST = { memory: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/** Hashes at once. Node's pool has four threads; files and DNS need the others. */
+/** Concurrent hashes. Node's pool has four threads; files and DNS need the others. */
 const CONCURRENCY = 2
 /** Most callers waiting for one; at 50 ms each that is a few seconds. */
 const MAX_WAITING = { slots: 100, always: false }

@@ -155,9 +155,7 @@ function matching(
   })
 }
 
-/**
- * Deletes a token, for good; whatever it opened stays as it is. @throws Problem `token_not_found`
- */
+/** Deletes a token for good; records made with it stay. @throws Problem `token_not_found` */
 export async function purgeToken(
   store: Store,
   id: string,

@@ -1,5 +1,4 @@
-// Who is at the other end of a request, as far as the connection tells: its address, and the origin
-// under which it reached us.
+// The caller of a request by its connection: its address, and the origin by which it reached us.
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 
@@ -16,8 +15,7 @@ export interface Client {
 /**
  * Reads the other end of a request.
  *
- * @param trusted whether a reverse proxy stands in front, whose `X-Forwarded-…` headers tell the
- *   truth
+ * @param trusted whether a reverse proxy is in front, whose `X-Forwarded-…` headers are reliable
  */
 export function readClient({ headers, socket }: IncomingMessage, trusted: boolean): Client {
   const forwarded = (name: string): string | undefined =>
@@ -44,7 +42,7 @@ export function readOrigin(
   return `${forwarded('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
 }
 
-/** The nearest proxy writes last; what stands before it may be anybody's invention. */
+/** The nearest proxy writes last; earlier values may be forged. */
 export function lastValue(value: string | string[] | undefined): string | undefined {
   return [value ?? []].flat().join(',').split(',').at(-1)?.trim() || undefined
 }

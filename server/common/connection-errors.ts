@@ -21,7 +21,7 @@ export class ConnectionProblems {
     this.#now = now
   }
 
-  /** Of bytes that no handler sees. @param isDirect whether they were for the proxy */
+  /** For bytes that no handler sees. @param isDirect whether they were for the proxy */
   ofConnection(code: ErrorCode, message: string, isDirect: boolean): ErrorBody {
     const id = newId('req', this.#now())
     // All answers of the proxy say so.

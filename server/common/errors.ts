@@ -63,7 +63,7 @@ export const FIELD_ERRORS = [
   'invalid_value',
 ] as const
 
-/** What is wrong with one field or query parameter of a request. */
+/** The fault of one field or query parameter of a request. */
 export interface FieldError {
   /** Its path, steps joined by dots (`auth.header`, `models.0`); `""` is the body as a whole. */
   readonly param: string
@@ -86,10 +86,7 @@ export interface ProblemDetails {
   errors?: readonly FieldError[]
 }
 
-/**
- * The one error that a caller is told about. Everything else that is thrown becomes
- * `internal_error`.
- */
+/** An error that is reported to the caller. Every other thrown error becomes `internal_error`. */
 export class Problem extends Error {
   override name = 'Problem'
   readonly code: ErrorCode
@@ -199,8 +196,8 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /**
- * What keeps the server or a command from starting: its message is for the person at the terminal,
- * who then reads exit code 1.
+ * An error that prevents the server or a command from starting. Its message is for the person at
+ * the terminal; the exit code is 1.
  */
 export class SetupError extends Error {
   override name = 'SetupError'

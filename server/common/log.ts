@@ -3,8 +3,7 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
 
 /**
- * What the line of one request says. Everything is either ours or a number; nothing is copied from
- * what a caller typed.
+ * The log line of one request. Every field is ours or a number; nothing is copied from the caller.
  */
 export interface RequestLine {
   request_id: string
@@ -23,13 +22,13 @@ export interface RequestLine {
   code?: string | undefined
   bytes_in?: number | undefined
   bytes_out?: number | undefined
-  /** What the proxy adds. */
+  /** The proxy's fields. */
   provider?: string | undefined
   model?: string | undefined
   /** The pattern of the provider's endpoint. */
   endpoint?: string | undefined
   first_byte_ms?: number | undefined
-  /** What the provider counted; null where it did not say. */
+  /** As reported by the provider; null if not reported. */
   tokens_in?: number | null | undefined
   tokens_out?: number | null | undefined
   tokens_cached?: number | null | undefined
@@ -98,7 +97,7 @@ export function openLog(level: string, destination: DestinationStream = SILENT):
   }
 }
 
-/** A log whose requests are told to others too: to what counts and traces them. */
+/** A log that also passes requests to metrics and traces. */
 export function withObservers(log: Log, observers: readonly ((line: RequestLine) => void)[]): Log {
   return {
     ...log,

@@ -22,7 +22,7 @@ export const SECRET_TEXT_LENGTH =
   'tmk__'.length + PUBLIC_LENGTH + SECRET_LENGTH + 1 + CHECKSUM_LENGTH
 
 /**
- * What a secret opens, by its prefix: the API (a token), the proxy (a key), the dashboard (a
+ * The purpose of a secret, by its prefix: the API (a token), the proxy (a key), the dashboard (a
  * session), an account (an invitation, a password reset).
  */
 export type SecretPrefix = 'tmt' | 'tmk' | 'tms' | 'tmi' | 'tmr'
@@ -32,7 +32,7 @@ export interface NewSecret {
   /** The whole text; shown once and not stored. */
   secret: string
   publicId: string
-  /** What is stored: SHA-256, 64 hexadecimal digits. */
+  /** The stored form: SHA-256, 64 hexadecimal digits. */
   hash: string
 }
 
@@ -53,7 +53,7 @@ const WITHIN_TEXT = new RegExp(
   'g',
 )
 
-/** A text of somebody else's, to be written down or repeated: of secrets in it, the public id stays. */
+/** Redacts secrets in a foreign text that is stored or repeated; their public ids stay. */
 export function withoutSecrets(text: string): string {
   return text.length < SECRET_TEXT_LENGTH ? text : text.replace(WITHIN_TEXT, '$1…')
 }
@@ -69,7 +69,7 @@ export function parsePublicId(prefix: SecretPrefix, secret: string): string | un
     : undefined
 }
 
-/** What is stored of a secret: SHA-256, 64 hexadecimal digits. */
+/** The stored form of a secret: SHA-256, 64 hexadecimal digits. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }

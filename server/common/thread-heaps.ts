@@ -3,10 +3,9 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Has the threads that start from now on keep small heaps. What the launcher sets is for the thread
- * that serves requests: with its room for young objects, and none of its old ones collected before
- * there are 128 MB, each thread of the store would grow by 30 to 50 MB under load (`bench -- proxy
- * --only memory`).
+ * Has the threads that start from now on keep small heaps. The launcher's flags are for the main
+ * thread: with its young generation, and an old generation of 128 MB before a collection, each
+ * thread of the store would grow by 30 to 50 MB under load (`bench -- proxy --only memory`).
  */
 export function limitThreadHeaps(): void {
   setFlagsFromString('--max-semi-space-size=2')

@@ -66,7 +66,7 @@ interface StoredChild {
 const FORGET_STEP = 64
 const FORGET_MS = 60_000
 
-/** What has been read of the keys. */
+/** The keys read so far. */
 class StoredKeys {
   readonly #store: Store
   readonly #secrets = new Map<string, CachedSecret>()
@@ -90,7 +90,7 @@ class StoredKeys {
     return this.#disabledAccounts.size > 0 && this.#disabledAccounts.has(accountId)
   }
 
-  /** Reads what has changed since the last time. @throws StoreError */
+  /** Reads the changes since the last call. @throws StoreError */
   async read(): Promise<void> {
     const changed = await this.#store.db
       .selectFrom('keys')

@@ -1,12 +1,12 @@
 // A proxy key in memory, with everything that decides about a request.
 import type { Scope } from './scope.ts'
 
-/** What is a child key's own; all else of it is its parent's. */
+/** A child key's own fields; all others are its parent's. */
 export interface CachedChild {
   readonly id: string
   /** Its own limit, never above its parent's; null where only that counts. */
   readonly rpm: number | null
-  /** Whom it was made for, as its maker said. */
+  /** The person it was made for, as given. */
   readonly endUser: string | null
 }
 

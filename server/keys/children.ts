@@ -28,14 +28,14 @@ const COUNTED_MS = 60_000
 /** How long the record of a child is kept after its end (milliseconds). */
 const KEPT_MS = 600_000
 
-/** What a child key is to be; null inherits from its parent. */
+/** A new child key; null inherits from its parent. */
 export interface ChildInput {
   /** Seconds. It ends earlier where its parent does. */
   readonly ttl: number
   readonly models: string[] | null
   readonly rpm: number | null
   readonly allowed_origins: string[] | null
-  /** Whom it is for; recorded with its requests. */
+  /** The person it is for; recorded with its requests. */
   readonly end_user: string | null
   /** Ids of the providers that it is for, of those that its parent may call. */
   readonly providers?: string[]

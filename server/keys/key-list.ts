@@ -48,7 +48,7 @@ export interface KeyFilter {
   status?: readonly KeyStatus[] | undefined
   /** Part of the name, case-insensitive; or the beginning of the prefix; or the exact id. */
   search?: string | undefined
-  /** Children of this key; without it, keys of their own, and what a search names by its prefix. */
+  /** Children of this key; without it, keys without a parent, and a key found by its prefix. */
   parent?: string | undefined
   /** Keys that may use this model. */
   model?: string | undefined
@@ -193,7 +193,7 @@ export function matching(
 ): SelectQueryBuilder<Database, 'keys', object> {
   let query = keys.where('purged_at', 'is', null)
   if (parent !== undefined) query = query.where('parent_id', '=', parent)
-  // Whoever has the beginning of a secret looks for that very key.
+  // The beginning of a secret finds exactly its key.
   else if (!isSecretHead(search)) query = query.where('parent_id', 'is', null)
   if (account !== null) query = query.where('keys.account_id', '=', account)
   if (search) {

@@ -1,4 +1,4 @@
-// A proxy key as the API shows it, made from its row, its secrets and what it has used.
+// A proxy key as the API shows it, made from its row, its secrets and its usage.
 import { isoTime } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import { usageOfKeys, type Totals } from '../ledger/reports/usage.ts'
@@ -33,7 +33,7 @@ export interface Key {
   read_only: boolean
   /** The key that this one narrows, and counts under; null for a key of its own. */
   parent_id: string | null
-  /** Whom a child key was made for; null for a key of its own. */
+  /** The person a child key was made for; null for other keys. */
   end_user: string | null
   expires_at: string | null
   status: KeyStatus
@@ -68,7 +68,7 @@ export async function findRow(store: Store, id: string, account: string | null):
 }
 
 /**
- * The row of a key that is no child. @throws Problem `key_is_child`, and what `findRow` throws
+ * The row of a key that is not a child. @throws Problem `key_is_child`, and the errors of `findRow`
  */
 export async function findOwnRow(
   store: Store,
@@ -143,7 +143,7 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
   })
 }
 
-/** The rows with what children inherit from their parents in place of what they leave open. */
+/** The rows, with children's unset fields inherited from their parents. */
 async function narrowedRows(store: Store, rows: KeyRow[]): Promise<KeyRow[]> {
   const ids = [...new Set(rows.flatMap(({ parent_id }) => parent_id ?? []))]
   if (ids.length === 0) return rows
@@ -173,12 +173,12 @@ async function narrowedRows(store: Store, rows: KeyRow[]): Promise<KeyRow[]> {
   })
 }
 
-/** The lesser of two numbers; null is none. */
+/** The smaller of two numbers; null is no limit. */
 function least(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other)
 }
 
-/** Ids in one query: databases take only so many. */
+/** Ids in one query, because databases limit parameters. */
 export const MAX_QUERY_IDS = 1000
 
 /** The names of accounts by their ids. */

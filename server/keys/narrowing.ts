@@ -1,6 +1,6 @@
-// What a child key may be: never wider than its parent. What is asked for is checked when a child is
-// made; what it can do is computed from both rows whenever one of them changes, so that a parent
-// which is narrowed later narrows its children too.
+// A child key is never wider than its parent. The request for it is checked when it is made; its
+// rights are computed from both rows whenever one of them changes, so narrowing a parent later also
+// narrows its children.
 import type { CachedKey } from './cached-key.ts'
 import { compileScope, isPatternInside, type Scope } from './scope.ts'
 
@@ -11,13 +11,13 @@ export interface Restrictions {
   readonly allowed_origins: readonly string[] | null
 }
 
-/** Where a child would be wider than its parent: the path of the field, and a sentence. */
+/** A field in which a child would be wider than its parent: its path, and a sentence. */
 export interface Widening {
   readonly param: string
   readonly detail: string
 }
 
-/** What of a child's own restrictions leads outside of its parent's. Null in a child inherits. */
+/** The child's restrictions that exceed its parent's. Null in a child inherits. */
 export function wideningsOf(child: Restrictions, parent: Restrictions): Widening[] {
   const found: Widening[] = []
   const { models, rpm, allowed_origins } = parent
@@ -53,8 +53,8 @@ export interface ChildParts {
 }
 
 /**
- * What a child can do: only what both it and its parent may. It counts, and owns objects, as its
- * parent, whose id it has.
+ * The effective rights of a child: those of both it and its parent. It counts and owns objects as
+ * its parent, whose id it has.
  *
  * @param secretEnd when the secret of the parent ends that the child ends with; null: never
  */

@@ -89,7 +89,7 @@ function insideOf(entries: readonly string[], patterns: readonly string[]): stri
   return [...new Set(found)]
 }
 
-/** An entry with `*`: what stands between these, and how many `#` it has, which no `*` matches. */
+/** An entry with `*`: the text between these, and its number of `#`, which `*` does not match. */
 interface Pattern {
   readonly pieces: readonly string[]
   readonly hashes: number

@@ -49,7 +49,7 @@ export async function shareObject(
   return shown(row)
 }
 
-/** What is shared with a key, oldest first. @throws Problem `key_not_found` */
+/** The objects shared with a key, oldest first. @throws Problem `key_not_found` */
 export async function listSharedObjects(store: Store, keyId: string): Promise<SharedObject[]> {
   await findOwnRow(store, keyId, null)
   const rows = await store.db

@@ -1,6 +1,6 @@
-// Kysely on our store: it compiles SQL for the database, and hands each query to whoever executes
-// it. What SQLite and PostgreSQL do not have in common stands here, in two compilers; every query,
-// procedure and migration is written once.
+// Kysely on our store: it compiles SQL for the database, and passes each query to its executor. The
+// differences between SQLite and PostgreSQL are here, in two compilers; every query, procedure and
+// migration is written once.
 import {
   DataTypeNode,
   DummyDriver,
@@ -27,7 +27,7 @@ import type { QueryBuilder, Statement, StatementResult } from './statement.ts'
 /** The databases that the store can lie in. */
 export type DialectName = 'sqlite' | 'postgres'
 
-/** Where queries go. */
+/** The executor of queries. */
 export interface Executor {
   read(statement: Statement): StatementResult | Promise<StatementResult>
   write(statement: Statement): Promise<StatementResult>
@@ -77,8 +77,8 @@ const DIALECTS: Readonly<Record<DialectName, (driver: Driver) => Dialect>> = {
 
 class SqliteCompiler extends SqliteQueryCompiler {
   /**
-   * SQLite has one writer at a time, so there is nobody to lock a row against:
-   * `.forUpdate().skipLocked()` is for PostgreSQL.
+   * SQLite has one writer at a time, so rows need no locks: `.forUpdate().skipLocked()` is for
+   * PostgreSQL.
    */
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (node.modifier === 'Distinct') super.visitSelectModifier(node)
@@ -87,8 +87,8 @@ class SqliteCompiler extends SqliteQueryCompiler {
 
 class PostgresCompiler extends PostgresQueryCompiler {
   /**
-   * Text is compared byte by byte, as SQLite does, whatever language the database was made for: ids
-   * that sort by time depend on it.
+   * Text is compared byte by byte, as SQLite does, whatever the database's locale, because ids sort
+   * by time.
    */
   protected override visitColumnDefinition(node: ColumnDefinitionNode): void {
     const isText = DataTypeNode.is(node.dataType) && node.dataType.dataType === 'text'
@@ -125,7 +125,7 @@ class StoreDriver extends DummyDriver {
     return this.#connection
   }
 
-  /** A transaction held open by a caller would hold up every other write of the server. */
+  /** A transaction held open by a caller would block every other write of the server. */
   override async beginTransaction(): Promise<void> {
     throw new Error(
       'Write several statements with store.write(), or check and write with a procedure: there are no open transactions.',

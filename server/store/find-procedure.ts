@@ -1,4 +1,4 @@
-// Where a thread of the store finds the procedures that it is told to run.
+// Finds the procedures that a thread of the store runs.
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Procedure } from './procedure.ts'

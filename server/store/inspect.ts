@@ -5,7 +5,7 @@ import { Connection } from './sqlite/connection.ts'
 import { pendingOn } from './sqlite/migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 
-/** What a store is like. */
+/** The state of a store. */
 export interface InspectedStore {
   readonly store: 'sqlite' | 'postgres'
   /** Whether no server has ever run on it. */

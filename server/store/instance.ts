@@ -1,6 +1,6 @@
-// One row for each running process. What a process holds for its requests (quota, idempotency keys)
-// refers to its row and is deleted with it. So a killed process leaves nothing held, and a living
-// one never loses anything.
+// One row for each running process. Rows that a process holds for its requests (quota, idempotency
+// keys) refer to its row and are deleted with it. So a killed process holds nothing, and a live one
+// never loses anything.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { bootId } from '../common/clock.ts'
@@ -11,8 +11,8 @@ import { first, procedure, run } from './procedure.ts'
 import { StoreError, type StoreErrorCode } from './store-error.ts'
 
 /**
- * Interval of heartbeats, and so the longest time until what a killed process of this machine held
- * is released.
+ * Interval of heartbeats, and so the longest time until the rows of a killed process of this
+ * machine are released.
  */
 const BEAT = 5000
 /**
@@ -39,11 +39,11 @@ export interface Instance extends AsyncDisposable {
   readonly id: string
   /** Why the last heartbeat failed; null where it did not. */
   failure(): StoreErrorCode | null
-  /** Sends a heartbeat now, or awaits the one under way; gives why it failed. */
+  /** Sends a heartbeat now, or awaits the one in progress; returns why it failed. */
   beat(): Promise<StoreErrorCode | null>
 }
 
-/** What tells one instance from another, and says where its process is. */
+/** The identity of an instance, and the location of its process. */
 export interface InstanceIdentity {
   readonly id: string
   /** See `processSpace`. */
@@ -95,7 +95,7 @@ export const beat = procedure(
 
 /** Sends the heartbeats of one instance, one after the other. */
 export function signer(self: Self): (store: Store, now: number, dead: string[]) => Promise<void> {
-  // Who comes to a store on which all have died clears it at once.
+  // The first process on a store whose processes have all died clears it at once.
   let inTime = STEADY
   return async (store, now, dead) => {
     inTime = (await store.run(beat, { ...self, now, dead, steady: inTime >= STEADY }))
@@ -157,7 +157,7 @@ export async function enterInstance(
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer)
       ours.delete(id)
-      // Where the store is away others find this instance gone, as after a kill.
+      // If the store is away, others expire this instance, as after a kill.
       await store.db.deleteFrom('instances').where('id', '=', id).execute().catch(onError)
     },
   }
@@ -181,9 +181,9 @@ export async function isAlive(store: Store, { id, host, pid }: InstanceIdentity)
 }
 
 /**
- * A name for where process ids mean what they mean here: this host, since it was started, within
- * this container. Another machine may have the same name, and two containers may share one; looking
- * there for a process of here would take a living one for dead.
+ * Identifies the scope of process ids: this host, since its start, within this container. Other
+ * machines may have the same host name, and containers may share one; a lookup there would take a
+ * live process for dead.
  */
 export function processSpace(): string {
   let space = ''
@@ -210,8 +210,8 @@ function isRunning(pid: number): boolean {
 }
 
 /**
- * On Linux; elsewhere nobody says. Field 3 of proc_pid_stat(5), counted from behind the command's
- * name, which may hold anything.
+ * On Linux only. Field 3 of proc_pid_stat(5), counted from after the command's name, which may
+ * contain anything.
  */
 function isZombie(pid: number): boolean {
   try {

@@ -27,7 +27,7 @@ export interface Store extends AsyncDisposable {
   /** SQLite is for the processes of one machine, PostgreSQL for those of many. */
   readonly dialect: DialectName
   /**
-   * Kysely. A select sees what is committed; on SQLite it is answered at once on this thread: keep
+   * Kysely. A select sees committed data; on SQLite it runs synchronously on this thread, so keep
    * it small. Any other query is a durable write of its own. There are no open transactions: see
    * `write` and `run`.
    */
@@ -39,7 +39,7 @@ export interface Store extends AsyncDisposable {
   readonly reports: Kysely<Database>
   /**
    * Runs a procedure that only reads in the thread of `reports`, each statement on its own. Typed
-   * arrays in what it returns are moved, not copied. @throws StoreError also `slow`, `crowded`
+   * arrays in its result are transferred, not copied. @throws StoreError also `slow`, `crowded`
    */
   read<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
   /** The same where a request waits for it: it takes no turns with reports. */
@@ -49,8 +49,7 @@ export interface Store extends AsyncDisposable {
   /** The same store, whose reports take their turns among all reports as those of `owner`. */
   readingFor(owner: string): Store
   /**
-   * The same with a reader of its own that no report holds up, for what is found by its key, or is
-   * a page of a list.
+   * The same with a separate reader that no report delays, for lookups by key and pages of a list.
    */
   lookingUpFor(owner: string): Store
   /**
@@ -59,8 +58,8 @@ export interface Store extends AsyncDisposable {
    */
   write(...queries: Query<unknown>[]): Promise<StatementResult[]>
   /**
-   * Runs a procedure atomically; resolves to its result when what it wrote is durable. @throws
-   * StoreError, and then nothing of it is stored
+   * Runs a procedure atomically; resolves to its result when its writes are durable. @throws
+   * StoreError, and then nothing is stored
    */
   run<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
   /**
@@ -72,14 +71,14 @@ export interface Store extends AsyncDisposable {
   time(here: number): Promise<number>
   /**
    * Calls back at most 200 ms after another process has written; not for this process's own writes.
-   * On PostgreSQL it tells of the tables that migrations `announce`, and while the connection is
-   * lost it tells nothing: who must not miss anything looks now and then besides. Gives the
-   * function that ends it.
+   * On PostgreSQL it reports the tables that migrations `announce`, and nothing while the
+   * connection is lost: code that must not miss a change also polls. Returns the function that ends
+   * it.
    */
   onChange(listener: () => void): () => void
   /**
-   * What this process has written since it was last asked: see `Changes`. Only on SQLite; recording
-   * begins with the first call. @throws StoreError
+   * This process's writes since the last call: see `Changes`. Only on SQLite; recording begins with
+   * the first call. @throws StoreError
    */
   takeChanges?(): Promise<Changes>
   /** Ends when all that was asked for is durable. */
@@ -141,7 +140,7 @@ export async function openStore({
   const here = new Connection(path, 'read')
   const patient = openReadingThread({ path, patient: true })
   const reading = openReading(patient, SHARES.reports)
-  // What requests wait for takes turns with look-ups, which are short.
+  // Reads that requests wait for take turns with lookups, which are short.
   const prompt = openReadingThread({ path, patient: false }, Infinity)
   const lookups = openReading(prompt, SHARES.lookups)
   const urgent = openReading(prompt, SHARES.urgent)
@@ -169,7 +168,7 @@ export async function openStore({
     readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, writeOne, 'sqlite') }),
     lookingUpFor: (owner) => ({ ...store, ...reportsOf(lookups, owner, writeOne, 'sqlite') }),
     write: (...queries) => write(...queries.map(statement)),
-    // What crosses back is what the procedure returned: plain data, as its declaration asks for.
+    // The result is what the procedure returned: plain data, as declared.
     run: async <A, R>({ address }: Procedure<A, R>, args: A) =>
       (await writer.send({ procedure: address, args })) as R,
     time: (now) => Promise.resolve(now),
@@ -238,7 +237,7 @@ function assertFolder(path: string): void {
 function makeFolder(data: string): void {
   try {
     makeAll(data)
-    // The slash at its end makes a file that stands there an error.
+    // The slash at the end makes an existing file an error.
     accessSync(join(data, '/'), constants.W_OK)
   } catch (error) {
     throw new SetupError(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** File system types that live in memory, as statfs(2) numbers them: tmpfs and ramfs. */
 const MEMORY_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x01021994, 0x858458f6])
 
-/** What the operator says of the data folder; `auto`: it is persistent unless it lies in memory. */
+/** The operator's setting for the data folder; `auto`: it is persistent unless it is in memory. */
 export type Persistence = 'auto' | 'yes' | 'no'
 
 /**

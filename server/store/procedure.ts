@@ -16,8 +16,8 @@ export type Steps<R> = Generator<Statement, R, StatementResult>
 /** A named procedure. `args` and the result are copied between threads: plain data only. */
 export interface Procedure<A, R> {
   /**
-   * Where the writer's thread finds it: `import.meta.url` of the file that exports it, `#`, and its
-   * name there.
+   * Its location for the writer's thread: `import.meta.url` of the exporting file, `#`, and its
+   * name.
    */
   readonly address: string
   readonly body: (db: QueryBuilder, args: A) => Steps<R>
@@ -25,14 +25,13 @@ export interface Procedure<A, R> {
 }
 
 /**
- * What keeps the calls of a procedure apart on PostgreSQL; SQLite runs one procedure at a time
- * anyway.
+ * How concurrent calls of a procedure are isolated on PostgreSQL; SQLite runs one procedure at a
+ * time anyway.
  *
- * Left out, the transaction is serializable: right whatever the body does, and run again where it
- * collides with another. That costs where many calls meet on the same rows: a function gives the
- * name of a lock under which the call runs, and then all procedures that decide on those rows must
- * take it. `rows` is for a body that locks what it decides on by itself: `.forUpdate()`,
- * `.skipLocked()`.
+ * By default the transaction is serializable: correct for any body, and run again if it conflicts
+ * with another. That is slow if many calls compete for the same rows. A function returns the name
+ * of a lock for the call; all procedures that decide on those rows must then take it. `rows` is for
+ * a body that locks its rows itself: `.forUpdate()`, `.skipLocked()`.
  */
 export type Lock<A> = 'rows' | ((args: A) => string)
 

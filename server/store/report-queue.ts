@@ -1,6 +1,6 @@
-// Reports in turns. What reads many rows runs on a thread of its own; each owner (an account) has a
-// share of it, and whoever waits is taken in turns by owner. So one that asks for a hundred long
-// reports waits for itself.
+// Schedules reports. Reads of many rows run on a separate thread. Each owner (an account) has a
+// share of it, and waiting reports take turns by owner. So an owner with a hundred long reports
+// delays only itself.
 import { kyselyOn, type DialectName } from './dialect.ts'
 import { StoreError } from './store-error.ts'
 import type { Store } from './open.ts'
@@ -13,23 +13,23 @@ import type { Work } from './sqlite/messages.ts'
 const WAITING_OF_OWNER = 100
 
 /**
- * What a kind of reading may take: tasks that run at once, those of one owner, and how long each
- * may wait, and then run (milliseconds).
+ * The limits of a kind of reads: concurrent tasks, those of one owner, and the time that each may
+ * wait and run (milliseconds).
  */
 interface Shares {
   all: number
   ofOwner: number
   longest: number
   /**
-   * What is said of one that took longer: that it was too much, or, where it never is, that the
-   * store does not answer.
+   * The error of one that took longer: that it was too large or, if it never is, that the store
+   * does not answer.
    */
   late: 'slow' | 'unavailable'
 }
 
 /**
- * TABLE of kinds: reports; what is found by its key, or is a page, so that no report holds it up;
- * and what the proxy waits for, which is short unless a window is.
+ * TABLE of kinds: reports; lookups and pages, which no report delays; and reads that the proxy
+ * waits for, which are short unless a window is large.
  */
 export const SHARES = {
   reports: { all: 8, ofOwner: 1, longest: 10_000, late: 'slow' },
@@ -43,7 +43,7 @@ type Waiting = { start(): void; refuse(error: StoreError): void }
 export interface Reading {
   /** Runs work when its owner's turn has come. @throws StoreError also `crowded` and `slow` */
   send(owner: string, work: Work): Promise<unknown>
-  /** What waits is refused. */
+  /** Waiting tasks are refused. */
   close(): void
 }
 
@@ -51,7 +51,7 @@ export interface Reading {
  * Opens the reading of a store.
  *
  * @param thread closed by whoever opened it, after this: several readings may share one
- * @param shares what runs at once takes turns by the time that it has taken
+ * @param shares turns of concurrent tasks, by the time that each has taken
  */
 export function openReading(thread: Pick<ReadingThread, 'send'>, shares: Shares): Reading {
   return new ReportQueue(thread, shares)
@@ -63,7 +63,7 @@ class ReportQueue implements Reading {
   #closed = false
   #running = 0
   readonly #runningOf = new Map<string, number>()
-  /** Who waits, by owner; the owner whose turn is next stands first. */
+  /** Waiting tasks by owner; the next owner is first. */
   readonly #waiting = new Map<string, Waiting[]>()
 
   constructor(thread: Pick<ReadingThread, 'send'>, shares: Shares) {

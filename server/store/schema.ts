@@ -1,6 +1,6 @@
 // Every table, as Kysely sees it: one schema for SQLite and PostgreSQL. Times are integers
-// (milliseconds since 1970, UTC), ids are text, yes and no are 1 and 0, JSON is text. `migrations/`
-// makes what is described here.
+// (milliseconds since 1970, UTC), ids are text, booleans are 1 and 0, JSON is text. `migrations/`
+// creates these tables.
 import type {
   AccountRow,
   AttemptRow,

@@ -57,8 +57,8 @@ export async function openScratch(
     )
   }
   own.add(path)
-  // In this order: an instance is entered before its folder is made, so whose folder is seen here
-  // is seen there too, if it lives.
+  // In this order: an instance's row is inserted before its folder is created, so a folder's
+  // instance has a row if it is alive.
   const names = readdirSync(folder)
   const known = await living()
   for (const name of names) if (!known.includes(name)) await rm(join(folder, name), WHOLE)

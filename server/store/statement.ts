@@ -1,4 +1,4 @@
-// A write as data: it crosses to the writer's thread, so it holds nothing but plain values.
+// A write as data: it is sent to the writer's thread, so it has only plain values.
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { Database } from './schema.ts'
 
@@ -11,7 +11,7 @@ export interface Statement {
   readonly parameters: readonly SqlValue[]
 }
 
-/** What one statement gave. */
+/** The result of one statement. */
 export interface StatementResult {
   readonly rows: readonly unknown[]
   /** Rows inserted, changed or deleted. */
@@ -36,7 +36,7 @@ export function statement(query: Query<unknown>): Statement {
   return { sql, parameters: parameters as readonly SqlValue[] } // Kysely types them `unknown`; the schema's columns are all SqlValues
 }
 
-/** What is to be changed of a row: queries leave out what is undefined. */
+/** The changes to a row: queries leave out undefined fields. */
 export type Partly<Row> = { readonly [Column in keyof Row]?: Row[Column] | undefined }
 
 /** The queries of a procedure are built on this; it compiles and cannot execute. */

@@ -1,4 +1,4 @@
-// What can go wrong in the store, in words that do not depend on the database behind it.
+// The store's errors, independent of the database.
 
 /**
  * TABLE of SQLite's result codes (sqlite.org/rescode.html) that mean something to a caller; the
@@ -49,7 +49,7 @@ export class StoreError extends Error {
 }
 
 /**
- * What node:sqlite (or a procedure) threw, as a code and a message that can cross between threads.
+ * An error of node:sqlite or a procedure, as a code and a message that can be sent between threads.
  */
 export function readError(thrown: unknown): { code: StoreErrorCode; message: string } {
   const message = thrown instanceof Error ? thrown.message : String(thrown)

@@ -167,7 +167,7 @@ export async function readLog(path: string): Promise<{ lines: string[]; torn: nu
   return { lines, torn: found.length - lines.length }
 }
 
-/** The logs in a folder, and whose they are; none where there is no such folder. */
+/** The logs in a folder, with their owners; none if the folder does not exist. */
 export async function listLogs(folder: string): Promise<{ id: string; path: string }[]> {
   try {
     const names = (await readdir(folder)).filter((name) => name.endsWith(LOG_SUFFIX)).sort()

@@ -26,8 +26,8 @@ const MAX_OWNERS = 1_024
 
 /**
  * Start-time fair queuing (Goyal, Vin and Cheng, 1996): a piece of work starts one tag after the
- * owner's previous piece, and not before the virtual time. So nobody gains by sending small pieces
- * or by coming back often.
+ * owner's previous piece, and not before the virtual time. So small pieces or frequent returns gain
+ * nothing.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits

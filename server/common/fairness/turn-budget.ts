@@ -1,5 +1,5 @@
-// What costs time, done a little at a time: so much in one turn of the event loop, and of what
-// waits, each owner's in its turn.
+// Spreads costly work: a bounded amount in each turn of the event loop, and waiting work in turns
+// by owner.
 import { AccountKeyQueue, type Owner } from './account-key-queue.ts'
 
 interface Waiting {
@@ -10,9 +10,9 @@ interface Waiting {
 const newQueue = (): AccountKeyQueue<Waiting> =>
   new AccountKeyQueue<Waiting>(Infinity, ({ owner }) => owner)
 
-/** Does at most so many pieces of work in one turn of the event loop. */
+/** Does a bounded number of pieces of work in one turn of the event loop. */
 export class TurnBudget {
-  /** Counts the turns in which as many were done as may be. */
+  /** Counts the turns that reached the bound. */
   turn = 0
   readonly #limit: number
   #left: number
@@ -32,7 +32,7 @@ export class TurnBudget {
     return isOver
   }
 
-  /** Calls `work`, at once unless as many as may be were called in this turn of the event loop. */
+  /** Calls `work`, synchronously unless this turn of the event loop has reached the bound. */
   schedule(owner: Owner, work: () => void): void {
     if (this.#left > 0 && this.#waiting.size === 0) {
       this.#left--

@@ -24,7 +24,7 @@ import {
 import { dumpPostgres, type ToolEnvironment } from './postgres-tools.ts'
 import { writeBackup, type BackupWriter } from './target.ts'
 
-/** What is backed up, and where to. */
+/** The source and the target of a backup. */
 export interface BackupOptions {
   readonly storage: Config['storage']
   /** A folder, or `s3://bucket/prefix`. */
@@ -34,7 +34,7 @@ export interface BackupOptions {
   readonly env: ToolEnvironment
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Ends it, and removes what it has written. */
+  /** Ends it, and removes its files. */
   readonly signal: AbortSignal
 }
 
@@ -45,7 +45,7 @@ export interface MadeBackup {
 }
 
 /**
- * Makes a backup; where it fails there is none.
+ * Makes a backup; a failed one leaves none.
  *
  * @throws SetupError, StoreError, and the reason of the signal
  */
@@ -100,7 +100,7 @@ async function writeFiles(
   await blobs()
   const copy = join(storage.data, `.backup-${randomText(12)}`)
   try {
-    // What SQLite and pg_dump make themselves is for everybody to read; an empty file they take as it is.
+    // SQLite and pg_dump create world-readable files, but write into an existing empty one.
     await writeFile(copy, '', { flag: 'wx', mode: 0o600 })
     await copyDatabase(storage, copy, env, signal)
     await add(DATABASE_FILE[store], copy)
@@ -163,7 +163,7 @@ async function addFile(
   return { name, bytes, sha256: hash.digest('hex') }
 }
 
-/** Names below the folder of blobs; none where there is no such folder. */
+/** Names below the folder of blobs; none if the folder does not exist. */
 async function listBlobs(folder: string): Promise<string[]> {
   try {
     const found = await readdir(folder, { recursive: true, withFileTypes: true })

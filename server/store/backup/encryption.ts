@@ -1,4 +1,4 @@
-// Encryption of backups for an operator's public key: whoever makes them cannot read them.
+// Encryption of backups for an operator's public key: the machine that makes them cannot read them.
 //
 // A file is `MAGIC`, an X25519 public key made for this file (32 bytes), then pieces of CHUNK bytes
 // (the last one shorter), each under AES-256-GCM with its tag (16 bytes) behind it. The key is
@@ -26,12 +26,12 @@ const SPKI = Buffer.from('302a300506032b656e032100', 'hex')
 
 const NOT_OURS = 'The file is not an encrypted backup.'
 
-/** Reads a public key for backups. @throws SetupError where it is no X25519 key in PEM */
+/** Reads a public key for backups. @throws SetupError if it is not an X25519 key in PEM */
 export function readRecipient(pem: string): KeyObject {
   return readKey(pem, createPublicKey, 'public')
 }
 
-/** Reads a private key for restoring. @throws SetupError where it is no X25519 key in PEM */
+/** Reads a private key for restoring. @throws SetupError if it is not an X25519 key in PEM */
 export function readIdentity(pem: string): KeyObject {
   return readKey(pem, createPrivateKey, 'private')
 }
@@ -41,7 +41,7 @@ function readKey(pem: string, read: (pem: string) => KeyObject, kind: string): K
     const key = read(pem)
     if (key.asymmetricKeyType === 'x25519') return key
   } catch {
-    // The sentence below says what was expected.
+    // The error below says what was expected.
   }
   throw new SetupError(
     `The file holds no ${kind} X25519 key in PEM. "openssl genpkey -algorithm X25519" makes one.`,
@@ -123,7 +123,7 @@ async function* pieces(
   for await (const bytes of source) {
     held = held.length === 0 ? bytes : Buffer.concat([held, bytes])
     let at = 0
-    // A full piece is held back until more comes: it may be the last one.
+    // A full piece is held until more data arrives, because it may be the last one.
     for (; held.length - at > wanted; wanted = size) {
       yield { piece: held.subarray(at, at + wanted), isLast: false }
       at += wanted

@@ -1,5 +1,5 @@
-// Keeps a backup up to date while a server writes to its SQLite file: beside each full backup lies a
-// journal, whose pieces hold what has changed since, in order. A piece is a changeset
+// Keeps a backup up to date while a server writes to its SQLite file: each full backup has a
+// journal, whose pieces are the changes since then, in order. A piece is a changeset
 // (sqlite.org/sessionintro.html), compressed, and encrypted as the backup is. PostgreSQL has tools
 // of its own for that.
 import type { KeyObject } from 'node:crypto'
@@ -30,13 +30,15 @@ export interface ShippingOptions {
   readonly period?: number
 }
 
-/** Interval of the pieces (milliseconds): what is lost with the machine is this and the way. */
+/**
+ * Interval of the pieces (milliseconds): a lost machine loses this much, plus the transfer time.
+ */
 const PERIOD_MS = 2_000
 /** Interval of full backups (milliseconds). */
 const FULL_MS = DAY
 /**
- * Where one is due sooner, the pause is this many times what the last one took, and so many periods
- * at most (a minute): another process may write all the time.
+ * If one is due sooner, the pause is this many times the duration of the last one, at most a
+ * minute, because another process may write all the time.
  */
 const PAUSE_FACTOR = 10
 const MAX_PAUSE_PERIODS = 30
@@ -44,9 +46,9 @@ const MAX_PAUSE_PERIODS = 30
 const MAX_WAITING = 256 * 1024 * 1024
 
 /**
- * Makes a full backup now and once a day, and writes down what has changed every PERIOD_MS. A full
- * backup is also made where another process has written, because its changes are in no piece.
- * Disposing writes the last piece.
+ * Makes a full backup now and once a day, and writes the changes every PERIOD_MS. A full backup is
+ * also made after another process has written, because its changes are in no piece. Disposing
+ * writes the last piece.
  *
  * @throws SetupError on PostgreSQL
  */
@@ -82,7 +84,7 @@ class Shipping {
   readonly #takeChanges: NonNullable<Store['takeChanges']>
   readonly #stopping = new AbortController()
   readonly #period: number
-  /** The journal of the last full backup; null: there is none that what is written now continues. */
+  /** The journal of the last full backup; null if current changes do not continue it. */
   #journal: JournalWriter | null = null
   #pieces = 0
   /** Pieces that the journal does not have yet, compressed. */
@@ -99,7 +101,7 @@ class Shipping {
     this.#period = options.period ?? PERIOD_MS
   }
 
-  /** Writes down what has changed, and begins a full backup where one is due. */
+  /** Writes the changes, and starts a full backup if one is due. */
   async ship(): Promise<void> {
     const { whole, changes } = await this.#takeChanges()
     if (!whole) {
@@ -186,7 +188,7 @@ class Shipping {
       } catch (error) {
         if (journal === this.#journal) throw error
       }
-      // A full backup has been made meanwhile: its own journal has what this one may lack.
+      // A full backup was made meanwhile: its own journal has the changes that this one may lack.
       if (journal !== this.#journal) continue
       this.#unsent.shift()
       this.#pieces++
@@ -207,7 +209,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /**
- * Applies the journal of a backup to its database, a file that nobody else has open.
+ * Applies the journal of a backup to its database, a file that no other process has open.
  *
  * @returns pieces that were applied
  * @throws SetupError where one is missing or damaged; the database is of no use then

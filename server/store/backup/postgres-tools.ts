@@ -33,7 +33,7 @@ export function restorePostgres(
   )
 }
 
-/** @throws SetupError where there is no such program, or with what it says where it fails */
+/** @throws SetupError if the program is missing, or with its output if it fails */
 async function runTool(
   name: string,
   url: URL,
@@ -45,7 +45,7 @@ async function runTool(
   const passed = Object.entries(env).filter(([key]) => /^(?:PATH|HOME|PG[A-Z]+)$/.test(key))
   const program = findTool(name, env['PATH'] ?? '')
   const child = spawn(program, [`--dbname=${database}`, '--no-password', ...args], {
-    // The password is none of the machine's other users' business: arguments are for all to see.
+    // Not as an argument, because other users of the machine can see arguments.
     env: { ...Object.fromEntries(passed), ...(password === null ? {} : { PGPASSWORD: password }) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -1,4 +1,4 @@
-// Where backups lie: folders in a folder, or prefixes in a bucket.
+// The storage of backups: folders in a folder, or prefixes in a bucket.
 import { createWriteStream } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,20 +19,20 @@ export interface BackupWriter {
   stage(name: string): Promise<string>
   /** Stores the staged file; when this resolves, it survives a crash. */
   add(name: string): Promise<void>
-  /** The backup is complete; gives where it is. Before that there is none. */
+  /** Completes the backup and returns its location. Before that it does not exist. */
   finish(): Promise<string>
-  /** Removes what was staged. */
+  /** Removes the staged files. */
   abandon(): Promise<void>
 }
 
 /** A complete backup. */
 export interface BackupReader extends AsyncDisposable {
   read(name: string): Promise<AsyncIterable<Buffer>>
-  /** A piece of its journal, counted from 1; null where there is none. */
+  /** A piece of its journal, counted from 1; null if it does not exist. */
   piece(number: number): Promise<Buffer | null>
 }
 
-/** What is written beside a complete backup: see journal.ts. */
+/** The journal of a complete backup: see journal.ts. */
 export interface JournalWriter extends AsyncDisposable {
   /** Stores a piece; when this resolves, it survives a crash, and nothing shows before. */
   put(number: number, source: AsyncIterable<Buffer>): Promise<void>

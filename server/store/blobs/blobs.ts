@@ -1,7 +1,7 @@
-// Blobs: stored bytes under an id. Each has a row, written before the bytes, so that every blob
-// that exists can be found and is deleted in the end, whatever happens in between. While a blob is
-// being stored its row names the instance that does it, and goes with that; then the row that needs
-// the blob takes it over (`takeBlob`) and says how long.
+// Blobs: stored bytes under an id. Each has a row, written before the bytes, so that every existing
+// blob can be found and is deleted in the end, whatever happens. While a blob is being stored, its
+// row names the storing instance and is removed with it. Then the row that needs the blob takes it
+// over (`takeBlob`) and sets its lifetime.
 import type { Readable } from 'node:stream'
 import { HOUR } from '../../common/clock.ts'
 import { newId } from '../../common/ids.ts'
@@ -12,8 +12,8 @@ import type { QueryBuilder } from '../statement.ts'
 import { isDiskFull } from '../transient-errors.ts'
 
 /**
- * Where the bytes lie: a folder here, an S3 bucket elsewhere. What goes wrong there is a
- * StoreError, `blobs` or `full`.
+ * The storage of the bytes: a local folder or an S3 bucket. Its failures are a StoreError, `blobs`
+ * or `full`.
  */
 export interface BlobStore {
   /**
@@ -49,7 +49,7 @@ export interface OpenedBlob {
   readonly stream: Readable
 }
 
-/** Until when something lies that is kept until somebody says otherwise. */
+/** The expiry of blobs without a limited lifetime. */
 export const FOR_NOW = Number.MAX_SAFE_INTEGER
 /**
  * How long a blob may lie untaken while its instance lives: longer than any request or job takes
@@ -57,10 +57,7 @@ export const FOR_NOW = Number.MAX_SAFE_INTEGER
  */
 const UNTAKEN = HOUR
 const SWEEP_AT_ONCE = 200
-/**
- * Stands in place of an instance in the row of a blob that is being deleted, so that nobody takes
- * it any more.
- */
+/** The instance in the row of a blob that is being deleted, so that it cannot be taken over. */
 const SWEEPING = 'sweep'
 
 /**
@@ -132,14 +129,14 @@ export async function dropBlobs(
   }
 }
 
-/** Deletes what has expired, and what an instance was storing that is gone. Gives how many. */
+/** Deletes expired blobs, and those that a removed instance was storing. Returns their number. */
 export async function sweepBlobs(
   store: Store,
   blobs: Pick<BlobStore, 'remove'>,
   now: number,
 ): Promise<number> {
   const { db } = store
-  // Decided and marked in one statement: what is taken meanwhile stays.
+  // Decided and marked in one statement: blobs taken over meanwhile stay.
   await db
     .updateTable('blobs')
     .set({ instance_id: SWEEPING, expires_at: 0 })
@@ -172,8 +169,8 @@ export async function sweepBlobs(
 }
 
 /**
- * Does something with stored files; what goes wrong is thrown as the store's error. @throws
- * StoreError `blobs` or `full`
+ * Runs an operation on stored files and throws failures as the store's error. @throws StoreError
+ * `blobs` or `full`
  */
 export async function told<T>(effect: () => Promise<T>): Promise<T> {
   try {

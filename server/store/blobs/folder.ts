@@ -46,7 +46,7 @@ export async function openFile(path: string, range?: BlobRange): Promise<OpenedB
 /** @throws ENOSPC where the file system has no room left for us */
 async function assertRoom(folder: string): Promise<void> {
   const { blocks, bavail, bfree } = await statfs(folder)
-  // What is kept back is kept back for root. File systems without a size of their own say 0.
+  // Excludes space reserved for root. File systems without a size of their own report 0.
   const free = process.getuid?.() === 0 ? bfree : bavail
   if (blocks > 0 && free === 0)
     throw Object.assign(new Error('the file system is full'), { code: 'ENOSPC' })

@@ -1,4 +1,4 @@
-// Where blobs lie, as the settings say.
+// The storage of blobs by the settings.
 import { join } from 'node:path'
 import type { Config } from '../../config/settings.ts'
 import { SetupError } from '../../common/errors.ts'

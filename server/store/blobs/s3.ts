@@ -1,5 +1,5 @@
-// Blobs in a bucket of an S3-compatible store. A blob is put with one request whose length is known
-// beforehand: the store has it whole or not at all, and nothing half-done is left to clear away.
+// Blobs in a bucket of an S3-compatible store. A blob is stored with one request of known length:
+// the store has all of it or nothing, so nothing partial needs to be deleted.
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Scratch } from '../scratch.ts'
 import { told, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
-/** Where the bucket is, and how to reach it. */
+/** The bucket, and how to reach it. */
 export interface S3Settings {
   /** Null is Amazon's own. */
   readonly endpoint: URL | null
@@ -134,7 +134,7 @@ class S3Blobs implements BlobStore, Disposable {
         abortSignal,
       })
     } catch (error) {
-      // Another process has just made it. That it is ours, the first blob tells.
+      // Another process has just created it. The first blob shows whether it is ours.
       if (!this.#hasStatus(error, 409)) throw error
     }
   }
@@ -158,7 +158,7 @@ function clientFor(
     // part of the object.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // What goes wrong is thrown. Left alone it warns on the console besides.
+    // Errors are thrown. By default it also warns on the console.
     logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT,

@@ -1,4 +1,4 @@
-// What PostgreSQL and its driver throw, as the store's own errors.
+// Errors of PostgreSQL and its driver, as the store's own.
 import { DatabaseError } from 'pg'
 import { codeOf } from '../../common/errors.ts'
 import { StoreError, type StoreErrorCode } from '../store-error.ts'
@@ -34,7 +34,7 @@ export function isCollision(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01')
 }
 
-/** A StoreError for what was thrown; one that is a StoreError already stays as it is. */
+/** A StoreError for a thrown error; a StoreError is returned unchanged. */
 export function storeError(thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown
   if (thrown instanceof DatabaseError) {
@@ -79,7 +79,7 @@ export function isAway(thrown: unknown): boolean {
   return AWAY.has(code) || isSocketMissing || DRIVER_GAVE_UP.test(reasonOf(thrown))
 }
 
-/** What pg 8 says, without a code, of a connection that broke or took too long. */
+/** Messages of pg 8, without a code, for a broken or slow connection. */
 const DRIVER_GAVE_UP = /^(timeout expired|connection terminated)/i
 
 /**

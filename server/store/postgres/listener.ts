@@ -14,11 +14,11 @@ const CHECK = 2_000
 const ANSWER = 2_000
 
 /**
- * Listens from the moment when this resolves until it is closed, over as many connections as that
- * takes. While there is none, nothing is heard: `onChange` is called as soon as there is one again,
- * and whoever must not miss anything looks by itself now and then.
+ * Listens from when this resolves until it is closed, and reconnects as needed. Without a
+ * connection nothing is received: `onChange` is called as soon as there is one again, and code that
+ * must not miss a change also polls.
  *
- * @param name what this process is called on its own connections; its own changes are not told
+ * @param name the name of this process on its own connections; its own changes are not reported
  */
 export async function listen(
   url: URL,

@@ -13,8 +13,8 @@ import { connectionConfig } from './pool.ts'
 const OLDEST = 150_000
 
 /**
- * Runs what has not run yet, all or nothing. Any number of processes may call it together: the
- * first does the work, the others wait and find it done.
+ * Runs pending migrations, all or none. Any number of processes may call it concurrently: the first
+ * does the work, the others wait.
  *
  * @param now milliseconds since 1970, recorded with each migration
  * @throws SetupError with a sentence for the person at the terminal; StoreUnreachable where it may
@@ -22,7 +22,7 @@ const OLDEST = 150_000
  */
 export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<void> {
   await withClient(url, async (client) => {
-    // Until the transaction ends, by whatever way, and so also where this process is killed.
+    // Until the transaction ends in any way, also if this process is killed.
     await client.query(`begin; select pg_advisory_xact_lock(${lockNumber('migrations')})`)
     await client.query(CREATE_MIGRATIONS)
     for (const migration of pending((await client.query(SELECT_MIGRATIONS)).rows)) {
@@ -91,7 +91,7 @@ async function checkServer(client: Client): Promise<void> {
     )
 }
 
-/** Where a database is, without the user and the password. */
+/** The address of a database, without user and password. */
 function placeOf({ host, pathname }: URL): string {
   return `${decodeURIComponent(pathname.slice(1)) || 'of the user'} on ${host || 'this machine'}`
 }

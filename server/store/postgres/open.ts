@@ -28,9 +28,8 @@ const REPORT_PATIENCE = 10_000
 /**
  * Opens a PostgreSQL database and brings it to the schema of this program.
  *
- * A transaction ends within some seconds whatever happens: with `busy` where the database cannot follow,
- * with `unavailable` where it cannot be reached. Nothing has to be done about that; the next transaction
- * gets a new connection.
+ * A transaction always ends within some seconds: with `busy` if the database cannot keep up, with
+ * `unavailable` if it cannot be reached. The next transaction gets a new connection.
  *
  * @param now milliseconds since 1970
  * @throws SetupError with a sentence for the person at the terminal
@@ -41,7 +40,7 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
 
   const name = `tollmark-${randomText(12)}`
   const connections = openConnections({ url, name, most: CONNECTIONS, patience: PATIENCE })
-  // In a thread: what the driver makes of many rows would hold up the one that serves requests.
+  // In a thread, because the driver's work on many rows would block the main thread.
   const source = {
     url: url.href,
     name,

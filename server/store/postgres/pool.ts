@@ -12,7 +12,7 @@ import { storeError } from './error.ts'
 const WAITING = 20_000
 /** How long a transaction may wait for a connection, and connecting may take (milliseconds). */
 const CONNECT = 2_000
-/** What the network may take on top of what the server may. */
+/** Time for the network on top of the server's. */
 const TRANSIT = 500
 /** An unused connection is closed after so long. */
 const IDLE = 30_000
@@ -31,11 +31,11 @@ export interface Session {
 /** The connections of a process to one database. */
 export interface Connections {
   /**
-   * Runs `work` on a connection. What it throws passes through as it is. @throws StoreError `busy`,
-   * `unavailable`, `closed`
+   * Runs `work` on a connection. Its errors pass through. @throws StoreError `busy`, `unavailable`,
+   * `closed`
    */
   use<R>(work: (session: Session) => Promise<R>): Promise<R>
-  /** Ends when every transaction under way has ended. */
+  /** Ends when every open transaction has ended. */
   close(): Promise<void>
 }
 
@@ -69,7 +69,7 @@ export function connectionConfig(url: URL): PoolConfig {
   }
 }
 
-/** Opens a pool; it connects when somebody needs a connection. */
+/** Opens a pool; it connects on demand. */
 export function openConnections(options: ConnectionOptions): Connections {
   return new ConnectionPool(options)
 }
@@ -182,8 +182,7 @@ class ClientSession implements Session {
 
   async #guarded<V>(query: () => Promise<V>): Promise<V> {
     if (this.#released) throw new StoreError('unavailable', 'the database did not answer in time')
-    // A server that stands still, or a network that swallows everything: nothing but a clock of
-    // our own ends that.
+    // A frozen server, or a network that drops everything: only a timer of our own ends that.
     const cut = setTimeout(() => this.#release(true), this.#patience + TRANSIT)
     try {
       return await query()
@@ -197,8 +196,8 @@ class ClientSession implements Session {
 }
 
 /**
- * Whether an error means that the connection can no longer be used: everything but what the server
- * itself says about a statement.
+ * Whether an error means that the connection is unusable: every error except the server's own about
+ * a statement.
  */
 function isLost(thrown: unknown): boolean {
   const state =
@@ -209,7 +208,8 @@ function isLost(thrown: unknown): boolean {
 }
 
 /**
- * PostgreSQL's text holds no NUL. The driver makes bytes of everything else, and arrays of lists.
+ * PostgreSQL's text cannot contain NUL. The driver turns everything else into bytes, and lists into
+ * arrays.
  */
 function storable(value: SqlValue): SqlValue {
   return typeof value === 'string' && value.includes('\0')

@@ -74,8 +74,8 @@ export async function readProcedure<A, R>(
 }
 
 /**
- * A body caught the failure of a statement. PostgreSQL goes on after a failure only where there is
- * a savepoint, and we set none until now.
+ * A body caught the failure of a statement. PostgreSQL continues after a failure only with a
+ * savepoint, and there was none so far.
  */
 class Caught extends Error {}
 
@@ -106,7 +106,7 @@ async function walk<R>(
   return step.value
 }
 
-/** One step of a body. What it throws by itself is no fault of the database. */
+/** One step of a body. An error of its own is not the database's. */
 function take<R>(advance: () => IteratorResult<Statement, R>): IteratorResult<Statement, R> {
   try {
     return advance()
@@ -117,7 +117,7 @@ function take<R>(advance: () => IteratorResult<Statement, R>): IteratorResult<St
   }
 }
 
-/** Runs `work` between `begin` and `commit`; whatever is thrown undoes it. */
+/** Runs `work` between `begin` and `commit`; any error rolls back. */
 function transact<R>(
   connections: Connections,
   begin: string,
@@ -142,8 +142,8 @@ function transact<R>(
 }
 
 /**
- * Tries again what has collided, which PostgreSQL has undone completely. A lost connection is no
- * such case: the commit may have happened.
+ * Retries transactions that conflicted, which PostgreSQL has rolled back. Not after a lost
+ * connection, because the commit may have happened.
  */
 async function persist<R>(attempt: () => Promise<R>): Promise<R> {
   const until = performance.now() + PERSISTENCE

@@ -34,8 +34,8 @@ export interface TokenRow {
 }
 
 /**
- * The password of an account, for the dashboard: argon2id in the form of PHC. Apart from the
- * account, so that nobody reads it by the way.
+ * The password of an account, for the dashboard: argon2id in the form of PHC. In a table of its
+ * own, so that it is not read by accident.
  */
 export interface PasswordRow {
   account_id: string
@@ -61,7 +61,7 @@ export interface SessionRow {
   expires_at: number
 }
 
-/** Failed sign-ins with one e-mail or from one address, and those under way. */
+/** Failed and pending sign-ins with one e-mail or from one address. */
 export interface AttemptRow {
   /** `email:…` or `address:…`. */
   subject: string
@@ -77,7 +77,7 @@ export interface InvitationRow {
   id: string
   public_id: string
   hash: string
-  /** Whom it was meant for; null where nobody said. */
+  /** The person it is meant for; null if not given. */
   email: string | null
   plan: string
   created_at: number

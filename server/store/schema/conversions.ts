@@ -1,8 +1,7 @@
 // Rows: running processes, conversions and their quota, stored files. See schema.ts.
 
 /**
- * A running process that works on this store. What it holds for its requests goes when its row
- * goes.
+ * A running process on this store. Rows that it holds for its requests are removed with its row.
  */
 export interface InstanceRow {
   id: string
@@ -37,13 +36,13 @@ export interface ReservationRow {
 }
 
 /**
- * Stored bytes. The row is there before the bytes are, so that what a killed process left behind is
- * found by its row.
+ * Stored bytes. The row is written before the bytes, so that the leftovers of a killed process can
+ * be found.
  */
 export interface BlobRow {
   id: string
   expires_at: number
-  /** Who is storing it, until another row names it; null from then on. */
+  /** The instance that stores it, until another row takes it over; then null. */
   instance_id: string | null
 }
 
@@ -77,9 +76,9 @@ export interface JobRow {
   expires_at: number | null
   error_code: string | null
   error_detail: string | null
-  /** From when on it may be claimed, while nobody holds it. */
+  /** The time from which it may be claimed, while it is not held. */
   claimable_at: number
-  /** Who holds it; becomes null with the instance. */
+  /** The instance that holds it; becomes null with the instance. */
   instance_id: string | null
   /** Different each time that it is claimed: who does not name it has lost the job. */
   claim: string | null
@@ -91,10 +90,11 @@ export interface JobRow {
   turn: number
   /** The UTC day on which it was counted; null: it counted for good. */
   counted_day: number | null
-  /** Conversions that its account had a day; null is no limit. */
+  /** Daily conversions of its account; null is no limit. */
   quota_limit: number | null
   /**
-   * Warnings of its document; null while there is none, and for jobs from before they were counted.
+   * Number of warnings of its document; null before it ends, and for jobs from before they were
+   * counted.
    */
   warnings: number | null
   /** Pages that could not be converted; null likewise. */
@@ -102,7 +102,7 @@ export interface JobRow {
 }
 
 /**
- * An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` (a document) or
+ * An Idempotency-Key: pending while `instance_id` is set, answered when `blob_id` (a document) or
  * `job_id` is.
  */
 export interface IdempotencyRow {

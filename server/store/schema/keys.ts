@@ -16,8 +16,8 @@ export interface KeyRow {
   /** JSON list of origins, or null: from anywhere. */
   allowed_origins: string | null
   /**
-   * Which stored objects of a provider the key may name: those it made, or all that the account
-   * with the provider holds.
+   * Which stored objects of a provider the key may name: those it made, or all in the provider's
+   * account.
    */
   objects: 'own' | 'upstream'
   /** JSON list of provider ids, or null: every provider. */
@@ -33,7 +33,7 @@ export interface KeyRow {
   parent_id: string | null
   /** Public id of the parent's secret that it ends with; null for a key of its own. */
   parent_secret: string | null
-  /** Whom a child key was made for, as its maker said; recorded with its requests. */
+  /** The person a child key was made for, as given; recorded with its requests. */
   end_user: string | null
   /**
    * Higher than that of every key changed before: who knows the keys up to a revision asks for
@@ -61,7 +61,7 @@ export interface KeySecretRow {
   expires_at: number | null
 }
 
-/** A WebSocket that is open through the proxy, as the process that holds it has written it last. */
+/** An open WebSocket through the proxy, as last written by its process. */
 export interface OpenSocketRow {
   id: string
   instance: string
@@ -75,7 +75,7 @@ export interface OpenSocketRow {
   opened_at: number
   /** As the session has named it last. */
   model: string | null
-  /** Its rows in the ledger that are settled, and what they used. */
+  /** Its settled rows in the ledger, and their usage. */
   requests: number
   tokens_in: number | null
   tokens_out: number | null

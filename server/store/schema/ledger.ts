@@ -1,6 +1,6 @@
-// Rows: the ledger, its sums, and what stands beside it. See schema.ts.
+// Rows: the ledger, its sums, and related tables. See schema.ts.
 
-/** The ledger: one row for each request that was let through. */
+/** The ledger: one row for each admitted request. */
 export interface RequestRow {
   /**
    * The order of admission: each is one more than the newest before it, which is therefore never
@@ -22,16 +22,13 @@ export interface RequestRow {
   child_id: string | null
   /** The child's own limit at that moment; null where only the key's counts. */
   child_rpm: number | null
-  /** Whom the child key was made for. */
+  /** The person the child key was made for. */
   end_user: string | null
   state: 'reserved' | 'settled' | 'aborted' | 'unknown'
   created_at: number
-  /** Who admitted it. */
+  /** The instance that admitted it. */
   instance: string
-  /**
-   * When, by the monotonic clock of a machine, in microseconds; `boot` tells since which boot of
-   * it.
-   */
+  /** The time by a machine's monotonic clock, in microseconds; `boot` identifies the boot. */
   mono: number
   boot: number
   /** 1: admitted while the store did not answer. */
@@ -52,7 +49,7 @@ export interface RequestRow {
   upstream_request_id: string | null
 }
 
-/** What an upstream said of a request that it answered with an error. */
+/** The error text of an upstream for a failed request. */
 export interface UpstreamErrorRow {
   request_id: string
   created_at: number
@@ -63,8 +60,7 @@ export interface UpstreamErrorRow {
 }
 
 /**
- * Requests that were let through in one moment, until they enter the ledger: see
- * settlement/journal.ts.
+ * Requests admitted in one batch, until they are moved to the ledger: see settlement/journal.ts.
  */
 export interface JournalRow {
   /** The place of the last of them in the ledger. */
@@ -85,8 +81,8 @@ export interface UsageHourRow {
   account_id: string
   requests: number
   /**
-   * Of them: answered 400 and above, not at all, or not to the end; left by the caller; cut off
-   * with the process; whose tokens nobody said.
+   * Of these: answered with 400 or above, not at all, or incompletely; left by the caller; ended
+   * with the process; with unknown tokens.
    */
   errors: number
   aborted: number
@@ -112,7 +108,7 @@ export type UsageDayRow = Omit<UsageHourRow, 'hour'> & {
 
 /** The hours before a mark, and their days, over all keys of an account. */
 export type UsageAccountHourRow = Omit<UsageHourRow, 'key_id'>
-/** What an account has used on a day, over all its keys. */
+/** An account's usage on a day, over all its keys. */
 export type UsageAccountDayRow = Omit<UsageDayRow, 'key_id'>
 
 /** All that a key has used in the hours before a mark. */
@@ -141,9 +137,7 @@ export interface UsageAddedRow {
   model: string | null
 }
 
-/**
- * Requests that a key's limit refused within an hour: the ledger holds only what was let through.
- */
+/** Requests that a key's limit refused within an hour: the ledger has only admitted ones. */
 export interface RefusedHourRow {
   key_id: string
   /** Milliseconds since 1970 at which the hour begins. */
@@ -161,7 +155,7 @@ export interface RefusalRow {
   provider: string | null
   model: string | null
   method: string
-  /** What the caller was answered. */
+  /** The status of the response to the caller. */
   status: number
   code: string
   detail: string

@@ -1,11 +1,11 @@
-// Rows: providers, what we present to them, and what they store for us. See schema.ts.
+// Rows: providers, our credentials, and stored objects. See schema.ts.
 
 /** A provider that the operator added by the API. */
 export interface ProviderRow {
   id: string
-  /** What callers name: `https://host[:port]`. */
+  /** The origin for callers: `https://host[:port]`. */
   origin: string
-  /** Where it is dialled instead. */
+  /** The dialled address instead. */
   dial: string | null
   /** How the credential is presented; null is `Authorization: Bearer …`. */
   auth_header: string | null
@@ -15,7 +15,7 @@ export interface ProviderRow {
   created_at: number
 }
 
-/** What we present to a provider. */
+/** A credential for a provider. */
 export interface CredentialRow {
   id: string
   provider: string
@@ -23,8 +23,7 @@ export interface CredentialRow {
   /** The secret, encrypted: see proxy/credentials/encryption.ts. */
   sealed: string
   /**
-   * JSON object of the values that stand in the provider's host name (Azure's resource, Bedrock's
-   * region).
+   * JSON object of the values in the provider's host name (Azure's resource, Bedrock's region).
    */
   host_values: string
   /** Its share of the requests, among the provider's credentials. */
@@ -34,7 +33,7 @@ export interface CredentialRow {
   revision: number
 }
 
-/** What came of the last test call with a credential, which may be one of the environment. */
+/** The result of the last test call with a credential, which may be from the environment. */
 export interface CredentialTestRow {
   credential_id: string
   at: number

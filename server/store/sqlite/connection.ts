@@ -59,8 +59,9 @@ export class Connection {
   }
 
   /**
-   * What this connection has changed in all tables since it was last asked, as a changeset
-   * (sqlite.org/sessionintro.html). It records from the first time on; call it between transactions.
+   * This connection's changes to all tables since the last call, as a changeset
+   * (sqlite.org/sessionintro.html). It records from the first call on; call it between
+   * transactions.
    */
   takeChanges(): Uint8Array {
     const changes = this.#session?.changeset() ?? new Uint8Array()
@@ -70,9 +71,9 @@ export class Connection {
   }
 
   /**
-   * Applies changes, all or none of them. A row that is there in another state than they expect
-   * becomes as they say: changes that are applied in their order to a copy that has some of them
-   * already lead to the same end. @returns whether they fit
+   * Applies changes, all or none. A row in another state than expected is overwritten: applying
+   * changes in order to a copy that already has some of them gives the same result. @returns
+   * whether they fit
    */
   applyChanges(changes: Uint8Array): boolean {
     this.exec('PRAGMA foreign_keys = OFF')

@@ -2,7 +2,7 @@
 import type { StoreErrorCode } from '../store-error.ts'
 import type { Statement } from '../statement.ts'
 
-/** What is done completely or not at all. */
+/** Work that is done completely or not at all. */
 export type Work =
   | { readonly statements: readonly Statement[] }
   | { /** Its address. */ readonly procedure: string; readonly args: unknown }
@@ -13,9 +13,7 @@ export type Work =
  */
 export type Task = Work & { readonly id: number; readonly within?: number | undefined }
 
-/**
- * What a reading thread reads from. `patient`: it gives way to whoever else wants the processor.
- */
+/** The database of a reader thread. `patient`: it yields the processor to others. */
 export type ReadSource = { readonly patient: boolean } & (
   | { readonly path: string }
   | {
@@ -28,22 +26,20 @@ export type ReadSource = { readonly patient: boolean } & (
 
 /**
  * The outcome of one task, sent when it is durable. `value` is the results of the statements, or
- * what the procedure returned.
+ * the procedure's result.
  */
 export type Answer = { readonly id: number } & (
   | { readonly value: unknown }
   | { readonly error: { readonly code: StoreErrorCode; readonly message: string } }
 )
 
-/**
- * What a thread of the store sends: that it is open, answers, or that another process has written.
- */
+/** Messages from a thread of the store: it is open, a result, or another process has written. */
 export type FromThread =
   | { readonly opened: true }
   | { readonly answers: readonly Answer[] }
   | { readonly changed: true }
 
-/** What the writer has changed since it was last asked. */
+/** The writer's changes since the last call. */
 export interface Changes {
   /**
    * Whether nothing else has changed: false the first time, and where another process has written
@@ -54,7 +50,7 @@ export interface Changes {
   readonly changes: Uint8Array
 }
 
-/** What is sent to a thread of the store. `takeChanges` is answered with `Changes`. */
+/** Messages to a thread of the store. `takeChanges` is answered with `Changes`. */
 export type ToThread =
   | { readonly tasks: readonly Task[] }
   | { readonly takeChanges: number }

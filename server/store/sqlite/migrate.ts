@@ -5,7 +5,7 @@ import { MIGRATIONS, type Migration } from '../migrations/index.ts'
 import type { Connection } from './connection.ts'
 import { statement, type QueryBuilder } from '../statement.ts'
 
-/** Where it is recorded what has run. */
+/** The table of completed migrations. */
 export const CREATE_MIGRATIONS =
   'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at bigint NOT NULL)'
 /** Reads the migrations that have run. */
@@ -42,8 +42,8 @@ export function pendingOn(connection: Connection): string[] {
 }
 
 /**
- * Runs what has not run yet, all or nothing. Any number of processes may call it together: the
- * first does the work, the others wait and find it done.
+ * Runs pending migrations, all or none. Any number of processes may call it concurrently: the first
+ * does the work, the others wait.
  *
  * @param now milliseconds since 1970, recorded with each migration
  * @throws SetupError where the store was written by a newer version of the program

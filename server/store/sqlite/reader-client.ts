@@ -1,6 +1,5 @@
-// A thread that reads, while somebody reads: it starts with the first task, and ends when it has
-// had nothing to do for a while. At rest it would keep 20 to 30 MB (`bench -- proxy --only
-// memory`).
+// A reader thread on demand: it starts with the first task, and ends after it has been idle for a
+// while. Idle it would keep 20 to 30 MB (`bench -- proxy --only memory`).
 import { startThread, type ThreadClient } from './thread-client.ts'
 import type { ReadSource, Work } from './messages.ts'
 
@@ -15,8 +14,8 @@ export interface ReadingThread {
 }
 
 /**
- * How long a thread waits for the next task: whoever looks at pages has it at hand. To start one
- * takes 0.1 s.
+ * How long an idle thread waits for the next task, so that a person browsing pages finds it
+ * running. Starting one takes 0.1 s.
  */
 const IDLE_MS = 600_000
 

@@ -1,6 +1,6 @@
-// A thread that only reads: reports, and whatever else would hold up the thread that serves
-// requests. Units run side by side and take turns by the time that each has taken, a statement at a
-// time: a long one of many statements holds up nobody.
+// A thread that only reads: reports, and other reads that would block the main thread. Units run
+// concurrently and take turns by the time that each has taken, one statement at a time, so a long
+// one of many statements delays nobody.
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreError, readError } from '../store-error.ts'
@@ -28,8 +28,8 @@ let builder: Promise<QueryBuilder> | undefined
 let isPatient = false
 
 /**
- * From now on others go first. Before, whoever has asked for the first report waits for all that
- * has to be loaded, and on a busy machine would for seconds.
+ * From now on others go first. Not earlier, because the first report waits for modules to load,
+ * which would take seconds on a busy machine.
  */
 function giveWay(): void {
   // On Linux this is the priority of the calling thread alone (sched(7)); elsewhere it would be
@@ -71,7 +71,7 @@ async function perform(task: Task, runner: Runner): Promise<unknown> {
       ? findProcedure(task.procedure).body(await loadBuilder(), task.args)
       : each(task.statements)
   giveWay()
-  // What is loaded for the first task is not its work.
+  // Loading modules does not count as the first task's time.
   const until = performance.now() + within
   const step = async (statement: Statement): Promise<StatementResult> => {
     await turns.turn(runner)
@@ -101,7 +101,7 @@ async function answer(task: Task): Promise<Answer> {
   }
 }
 
-/** The memory of binary parts goes over to whoever asked; everything else is copied. */
+/** The memory of binary parts is transferred to the caller; everything else is copied. */
 function moved(answer: Answer): ArrayBuffer[] {
   const value: unknown = 'value' in answer ? answer.value : null
   const parts: unknown[] = typeof value === 'object' && value !== null ? Object.values(value) : []

@@ -24,15 +24,15 @@ export interface ThreadClient {
    * Resolves to the task's value when it is durable. @param within see `Task` @throws StoreError
    */
   send(work: Work, within?: number): Promise<unknown>
-  /** What the writer has changed since it was last asked. @throws StoreError */
+  /** The writer's changes since the last call. @throws StoreError */
   takeChanges(): Promise<Changes>
   /** Resolves when all that was sent is answered and the files are closed. */
   close(): Promise<void>
 }
 
 /**
- * Who waits, in the order in which they sent. Answers come in about that order. A map would keep
- * what was in each of its tables alive from one to the next.
+ * Pending tasks in the order sent; results arrive in about that order. A map would keep the entries
+ * of its old tables alive.
  */
 class Line {
   #waiting: (Waiting | undefined)[] = []
@@ -48,7 +48,7 @@ class Line {
     this.#size++
   }
 
-  /** Takes out who has sent a task. */
+  /** Removes the sender of a task. */
   take(id: number): Waiting | undefined {
     let at = this.#first
     while (at < this.#waiting.length && this.#waiting[at]?.id !== id) at++
@@ -58,7 +58,7 @@ class Line {
     this.#size--
     while (this.#first < this.#waiting.length && this.#waiting[this.#first] === undefined)
       this.#first++
-    // What is left is moved once for as many as have gone.
+    // The rest is moved once for many removed ones.
     if (this.#first > 64 && 2 * this.#first > this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#first)
       this.#first = 0
@@ -79,7 +79,7 @@ class Line {
  * Starts a thread of the store.
  *
  * @param module the file that runs in it
- * @param source what it works on
+ * @param source its database
  * @param onChange called when another process has written to the file
  * @param onFailure called when the thread has died, which only a bug or a broken machine can cause;
  *   everything sent is rejected
@@ -152,7 +152,7 @@ export async function startThread(
   }
 }
 
-/** Passes on what a thread sends; resolves when it is open. */
+/** Dispatches a thread's messages; resolves when it is open. */
 function untilOpened(
   worker: Worker,
   settle: (answer: Answer) => void,

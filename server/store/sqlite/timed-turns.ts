@@ -1,17 +1,17 @@
-// Turns of tasks that run side by side on one thread, by the time that each has taken: who comes
-// with little to do is not held up by each long statement of the others.
+// Turns of concurrent tasks on one thread, by the time that each has taken: a short task is not
+// delayed by every long statement of the others.
 
 /** One task among those that run. */
 export interface Runner {
-  /** What it has taken, on top of where the others were when it came (milliseconds). */
+  /** Its time, counted from the others' level when it joined (milliseconds). */
   taken: number
   /** When its present turn began. */
   since: number | null
 }
 
 /**
- * The runner that has taken least is next. A new one begins where the last turn began, or where a
- * runner ended, if that is further on: so nobody gains by coming again and again (start-time fair
+ * The runner with the least time is next. A new one starts at the level where the last turn began,
+ * or where a runner ended, if that is later, so rejoining repeatedly gains nothing (start-time fair
  * queuing: Goyal, Vin and Cheng, 1996).
  */
 export class TimedTurns {
@@ -22,7 +22,7 @@ export class TimedTurns {
   #running = 0
   #due = false
 
-  /** @param most runners that have a turn at once */
+  /** @param most concurrent turns */
   constructor(most: number) {
     this.#most = most
   }
@@ -53,10 +53,7 @@ export class TimedTurns {
     this.#plan()
   }
 
-  /**
-   * One turn in each turn of the event loop: what has come meanwhile is among those that are chosen
-   * from.
-   */
+  /** One turn in each turn of the event loop, so that new arrivals can be chosen. */
   #plan(): void {
     if (this.#due || this.#waiting.length === 0 || this.#running >= this.#most) return
     this.#due = true

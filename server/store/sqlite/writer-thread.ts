@@ -19,14 +19,14 @@ const { path } = workerData as { path: string }
 const port = parentPort!
 const send = (message: FromThread): void => port.postMessage(message)
 const connection = new Connection(path, 'write')
-// Before anybody counts on being told: what is written from now on is a change.
+// Before anybody relies on notifications: writes from now on are changes.
 let seen = connection.version()
 send({ opened: true })
-// Kysely takes longer to load than everything else here. Whoever opened the store goes on
-// meanwhile; what it sends waits in the port.
+// Kysely takes longer to load than everything else here. The opener continues meanwhile; its
+// messages wait in the port.
 const db = (await import('../dialect.ts')).queryBuilder('sqlite')
 
-/** Takes what waits in the port besides `first`, up to a full group. */
+/** Takes the waiting messages of the port after `first`, up to a full group. */
 function gather(first: ToThread): { tasks: Task[]; takes: number[]; close: boolean } {
   const tasks: Task[] = []
   const takes: number[] = []
