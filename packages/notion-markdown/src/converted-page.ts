@@ -1,4 +1,4 @@
-// One page, converted: its text, and what the document needs to know of it.
+// One converted page: its text, and its data for the document.
 import type { DatabaseTable } from './databases.ts'
 import { Links, type Archive, type Warning } from './links.ts'
 import { writeMarkdown, type Outline } from './markdown.ts'
@@ -6,24 +6,20 @@ import { readDatabasePage, readPage, type PageFacts } from './page.ts'
 import { readSitemap, titleOfSitemap, type Sitemap } from './sitemap.ts'
 import type { BlockIds } from './source-marks.ts'
 
-/**
- * A converted page, all but its text: what the document needs to know of it before it can be
- * joined.
- */
+/** A converted page without its text: the data that joining needs. */
 export interface PageSummary extends PageFacts {
   path: string
   /** Why it could not be converted. */
   failure?: Failure
-  /** Paths at which nothing stands but what this page shows. */
+  /** Paths whose files only this page shows. */
   aliases: string[]
   /**
-   * Whether it is a database that the archive holds only as CSV: it is left out where another page
+   * Whether it is a database that is only in the archive's CSV: it is left out if another page
    * shows it.
    */
   isDatabase?: true
   /**
-   * What it lists, where it is the sitemap. Its Markdown is made when the names of all pages are
-   * known.
+   * Its entries, if it is the sitemap. Its Markdown is made when the names of all pages are known.
    */
   sitemap?: Sitemap
   outline: Outline[]
@@ -68,7 +64,7 @@ export interface PageTexts {
 
 /**
  * Why a page could not be converted: the fault and its facts, for an error; the sentence, for
- * whoever reads the document.
+ * readers of the document.
  */
 export interface Failure {
   fault: string
@@ -106,7 +102,7 @@ export function convertPage(
   }
 }
 
-/** Converts a database that the archive holds only as CSV. */
+/** Converts a database that is only in the archive's CSV. */
 export function convertDatabase(
   path: string,
   id: string,

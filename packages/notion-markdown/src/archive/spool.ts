@@ -1,6 +1,5 @@
-// Where converted pages wait until all are there and their order is known: two files, so that
-// neither an archive's size nor the number of processes that convert it decides how much memory it
-// takes.
+// Stores converted pages until all are complete and their order is known: two files, so that memory
+// depends neither on the archive's size nor on the number of converting processes.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +19,7 @@ interface SpoolEntry {
   isSitemap: boolean
   at: number
   size: number
-  /** Of the databases behind the Markdown, as JSON; 0 where there are none. */
+  /** Of the databases after the Markdown, as JSON; 0 without any. */
   tablesSize: number
 }
 
@@ -125,7 +124,7 @@ async function* readList(folder: string, index: number): AsyncGenerator<SpoolLin
   }
 }
 
-/** What stands on all shelves, in the order of the export. */
+/** The pages of all spools, in the order of the export. */
 export interface SpoolReader extends PageTexts, AsyncDisposable {
   /** Bytes of Markdown. */
   readonly size: number
