@@ -110,19 +110,28 @@ export class FrameReader {
 
   #readHead(bytes: Buffer, from: number): number {
     const had = this.#pending.length
+    if (had === 0) {
+      const end = from + headLength(bytes, from, this.#isMasked)
+      // As most heads come: whole.
+      if (end <= bytes.length) return this.#beginFrame(bytes.subarray(from, end), end)
+    }
     const rest = bytes.subarray(from, from + MAX_HEAD_BYTES - had)
     const raw = had === 0 ? rest : Buffer.concat([this.#pending, rest])
-    const length = headLength(raw, this.#isMasked)
+    const length = headLength(raw, 0, this.#isMasked)
     if (raw.length < length) {
       this.#pending = Buffer.from(raw)
       return from + rest.length
     }
     this.#pending = NO_BYTES
-    const head = raw.subarray(0, length)
+    return this.#beginFrame(raw.subarray(0, length), from + length - had)
+  }
+
+  /** @returns `at`, where the payload begins */
+  #beginFrame(head: Buffer, at: number): number {
     this.#frame = this.#parseHead(head)
     this.#read = 0
     this.#sink.onFrame(this.#frame, head)
-    return from + length - had
+    return at
   }
 
   #parseHead(raw: Buffer): FrameHead {
@@ -149,19 +158,21 @@ export class FrameReader {
 }
 
 /**
- * How long the head is that begins so, as far as that can be told; 2 while it cannot.
+ * How long the head is that begins there, as far as that can be told; 2 while it cannot.
  * @throws FrameError as soon as it cannot be one
  */
-function headLength(raw: Buffer, isMasked: boolean): number {
-  if (raw.length > 0 && (raw.readUInt8(0) & RESERVED) !== 0)
+function headLength(bytes: Buffer, from: number, isMasked: boolean): number {
+  const came = bytes.length - from
+  if (came > 0 && (bytes.readUInt8(from) & RESERVED) !== 0)
     throw new FrameError(CLOSE.protocolError, 'A frame uses an extension. None was agreed on.')
-  if (raw.length < 2) return 2
-  if (((raw.readUInt8(1) & MASKED) !== 0) !== isMasked)
+  if (came < 2) return 2
+  const second = bytes.readUInt8(from + 1)
+  if (((second & MASKED) !== 0) !== isMasked)
     throw new FrameError(
       CLOSE.protocolError,
       isMasked ? 'A frame of the client is not masked.' : 'A frame of the server is masked.',
     )
-  const length = raw.readUInt8(1) & LENGTH_BITS
+  const length = second & LENGTH_BITS
   const extended = length === LENGTH_64 ? 8 : length === LENGTH_16 ? 2 : 0
   return 2 + extended + (isMasked ? MASK_BYTES : 0)
 }

@@ -3,10 +3,7 @@
 import { applyMask, type FrameHead } from '../../http1/websocket/frames.ts'
 import { PieceList } from '../inspect/piece-list.ts'
 import { STEP_BYTES, type SlicedTask } from '../inspect/scheduler.ts'
-import { keepPiece } from './frame-pump.ts'
 
-/** Messages up to this size are sent in one write. */
-const ONE_WRITE_BYTES = 64 * 1024
 /** The cost of one more fragment besides its bytes, in bytes: memory for it, and time. */
 const FRAGMENT_BYTES = 256
 
@@ -74,8 +71,9 @@ export class ClientMessage implements SlicedTask {
   addFrame({ mask, length }: FrameHead, raw: Buffer): void {
     if (mask === null) throw new TypeError('a frame of a client has a mask')
     // A view would keep the whole read buffer alive.
-    const head = this.fragments === 0 ? raw : Buffer.from(raw)
-    this.#fragments.push({ head, mask: head.subarray(-mask.length), length })
+    const isFirst = this.fragments === 0
+    const head = isFirst ? raw : Buffer.from(raw)
+    this.#fragments.push({ head, mask: isFirst ? mask : head.subarray(-mask.length), length })
     this.received += raw.length
   }
 
@@ -121,10 +119,8 @@ export class ClientMessage implements SlicedTask {
   /** The message in its frames, masked again: the pieces to send. */
   toFrames(): readonly Buffer[] {
     const [only] = this.#fragments
-    const parts: Buffer[] = []
-    if (this.fragments === 1 && only !== undefined)
-      for (const piece of [only.head, ...this.pieces]) keepPiece(parts, piece)
-    else parts.push(...this.#frames.all())
-    return parts.length > 1 && this.received <= ONE_WRITE_BYTES ? [Buffer.concat(parts)] : parts
+    return this.fragments === 1 && only !== undefined
+      ? [only.head, ...this.pieces]
+      : this.#frames.all()
   }
 }

@@ -3,10 +3,13 @@
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { RawConnection } from '../../http1/raw-connection.ts'
 import { FrameError, FrameReader, type FrameSink } from '../../http1/websocket/frames.ts'
-import { PUMP_MS, pumpTurns } from './pump-turns.ts'
+import { costOf, PUMP_COST, pumpTurns } from './pump-turns.ts'
 
-/** Frames between two looks at the clock: of empty ones, 10 µs. */
-const FRAMES_PER_LOOK = 16
+/**
+ * One frame of a piece up to this size is read at once, whoever waits: most pieces are one frame of
+ * audio or of text, and a turn would cost as much as it.
+ */
+const SMALL_BYTES = 4 * 1024
 
 /** Told about the frames of one direction. */
 export interface PumpSink extends FrameSink {
@@ -69,35 +72,41 @@ export class FramePump {
     if (this.#blocks === 0) this.#source.resume()
   }
 
-  /** @param isBusy it has to wait for its turn */
+  /** @param isBusy it has to wait for its turn, but for a small piece */
   #pump(isBusy: boolean): void {
-    if (this.#isPumping || this.#blocks > 0 || this.#waiting.length === 0) return
-    if (isBusy) return this.#waitForTurn()
+    const [first] = this.#waiting
+    if (this.#isPumping || this.#blocks > 0 || first === undefined) return
+    const isSmall = this.#waiting.length === 1 && this.#at === 0 && first.length <= SMALL_BYTES
+    if (isBusy && !isSmall) return this.#waitForTurn()
     this.#isPumping = true
-    const began = performance.now()
     try {
-      this.#read(began)
+      this.#read(isBusy ? 0 : PUMP_COST)
     } catch (error) {
       if (!(error instanceof FrameError)) throw error
       this.#sink.onError(error)
     } finally {
       this.#isPumping = false
       this.#sink.onPause()
-      pumpTurns.spend(performance.now() - began)
     }
   }
 
-  #read(began: number): void {
-    for (let frames = 1; this.#blocks === 0 && !this.#isStopped; frames++) {
+  /** Reads a frame at least. @param most what it may cost before the rest has to wait */
+  #read(most: number): void {
+    let left = most
+    while (this.#blocks === 0 && !this.#isStopped) {
       const bytes = this.#waiting[0]
       if (bytes === undefined) return
-      this.#at = this.frames.next(bytes, this.#at)
+      const from = this.#at
+      this.#at = this.frames.next(bytes, from)
+      const cost = costOf(this.#at - from)
+      left -= cost
+      pumpTurns.spend(cost)
       if (this.#at >= bytes.length) {
         this.#waiting.shift()
         this.#at = 0
+        if (this.#waiting.length === 0) return
       }
-      if (frames % FRAMES_PER_LOOK === 0 && performance.now() - began > PUMP_MS)
-        return this.#waitForTurn()
+      if (left <= 0) return this.#waitForTurn()
     }
   }
 

@@ -1,11 +1,17 @@
-// The time that reading frames takes, shared by all sockets: some in one turn of the event loop, and
-// of those that have more to read, each owner's in its turn.
+// The work that reading frames is, shared by all sockets: some in one turn of the event loop, and of
+// those that have more to read, each owner's in its turn. It is counted and not timed: a clock would
+// count what the machine does meanwhile.
 import { AccountKeyQueue, type Owner } from '../../common/fairness/account-key-queue.ts'
 
-/** What all sockets together may read for until the event loop goes round (milliseconds). */
-const TURN_MS = 0.5
-/** What one may read for before others have their turn (milliseconds). */
-export const PUMP_MS = 0.25
+/** What a frame costs besides its bytes, in bytes: a small one takes about 3 µs. */
+const FRAME_COST = 512
+/** What all sockets together may read until the event loop goes round: about half a millisecond. */
+const TURN_COST = 128 * 1024
+/** What one may read before others have their turn. */
+export const PUMP_COST = TURN_COST / 2
+
+/** @param bytes with the head of the frame */
+export const costOf = (bytes: number): number => FRAME_COST + bytes
 
 interface Waiting {
   readonly owner: Owner
@@ -17,14 +23,14 @@ const newQueue = (): AccountKeyQueue<Waiting> =>
 
 /** Turns of all sockets. One per process. */
 class PumpTurns {
-  /** Since the event loop has been round: at least, as turns with little to read are added up. */
-  #spentMs = 0
+  /** Since the event loop has been round: at most, as turns with little to read are added up. */
+  #spent = 0
   #isPlanned = false
   #waiting = newQueue()
 
   /** Whether a socket that has something to read has to wait for its turn. */
   get isBusy(): boolean {
-    return this.#spentMs >= TURN_MS || this.#waiting.size > 0
+    return this.#spent >= TURN_COST || this.#waiting.size > 0
   }
 
   /** Calls something in a later turn of the event loop, when it is the owner's. */
@@ -33,10 +39,10 @@ class PumpTurns {
     this.#plan()
   }
 
-  /** Counts time that was spent on reading. */
-  spend(milliseconds: number): void {
-    this.#spentMs += milliseconds
-    if (this.#spentMs >= TURN_MS) this.#plan()
+  /** Counts what has been read. */
+  spend(cost: number): void {
+    this.#spent += cost
+    if (this.#spent >= TURN_COST) this.#plan()
   }
 
   #plan(): void {
@@ -47,8 +53,8 @@ class PumpTurns {
 
   #turn(): void {
     this.#isPlanned = false
-    this.#spentMs = 0
-    while (this.#spentMs < TURN_MS && this.#waiting.size > 0)
+    this.#spent = 0
+    while (this.#spent < TURN_COST && this.#waiting.size > 0)
       for (const { goOn } of this.#waiting.take(1)) goOn()
     if (this.#waiting.size > 0) return this.#plan()
     // Owners with nothing waiting are forgotten.
