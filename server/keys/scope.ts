@@ -16,6 +16,7 @@
 //                     cross-region profile is part of the name (us.anthropic.claude-x: write
 //                     *anthropic.claude-x for all)
 //   fal               fal-ai/x = x, where x has no slash
+//   Kling AI          kling-v2-6 = kling-v2.6-t2v = kling-v2.6-i2v = kling-v2.6-motion-control
 //   Google's speech   en-US-Chirp3-HD-Kore = chirp-3-hd
 //   Replicate         an entry owner/x:<digest> also allows the digest alone
 //   everybody else    the name exactly as the request's body spells it

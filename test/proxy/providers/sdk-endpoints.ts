@@ -220,6 +220,11 @@ const LATER: readonly SdkEndpoint[] = [
   ...['image2video', 'motion-control', 'text2video'].map((way) =>
     inBody('klingai', `api-singapore.klingai.com/v1/videos/${way}`, { prompt: 'x' }, 'model_name'),
   ),
+  // The package's own name of the model.
+  row('model')('klingai', 'POST api-singapore.klingai.com/v1/videos/text2video', {
+    model: 'kling-v2.6-t2v',
+    body: { model_name: 'kling-v2-6', prompt: 'x' },
+  }),
   ...['image2video', 'text2video'].map((way) =>
     object('klingai', `GET api-singapore.klingai.com/v1/videos/${way}/task-abc-123`),
   ),

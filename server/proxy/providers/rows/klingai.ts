@@ -16,6 +16,19 @@ const BODY = {
   also: ['model'],
   prose: ['prompt', 'negative_prompt'],
 } as const
+/** What the AI SDK adds to a model's name, which picks the endpoint: @ai-sdk/klingai. */
+const MODES = ['t2v', 'i2v', 'motion-control']
+
+/** `kling-v2-6`, and as the AI SDK writes it: `kling-v2.6-t2v`, `kling-v2.6-i2v`, … */
+function modelNames(name: string): string[] {
+  const [, major, minor, variant = ''] = /^kling-v(\d+)(?:-(\d+))?(-[a-z]+)?$/.exec(name) ?? []
+  if (major === undefined) return [name]
+  const versions = minor === undefined ? [major, `${major}.0`] : [`${major}.${minor}`]
+  return [
+    name,
+    ...versions.flatMap((version) => MODES.map((mode) => `kling-v${version}${variant}-${mode}`)),
+  ]
+}
 
 /**
  * Kling AI: https://app.klingai.com/global/dev/document-api. A credential is an API token: a JWT that
@@ -56,4 +69,5 @@ export const klingai: ProviderRow = {
   spelling: { uuids: true, digits: true },
   errors: { code: '{status}', message: '{message}', request_id: '' },
   usage: 'openai',
+  modelNames,
 }
