@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { systemClock } from '../server/common/clock.ts'
+import { newId } from '../server/common/ids.ts'
 import { openLedger } from '../server/ledger/ledger.ts'
 import { readUsage } from '../server/ledger/reports/usage.ts'
 import { openLog } from '../server/common/log.ts'
@@ -53,7 +54,7 @@ async function parts(url: URL, rows: number): Promise<string> {
     .parse(
       await query(
         url,
-        `select (select avg(pg_column_size(r)) from requests r)::float8 as bytes, n_tup_upd::float8 as updates, n_tup_hot_upd::float8 as hot
+        `select (select avg(pg_column_size(r)) from only requests r)::float8 as bytes, n_tup_upd::float8 as updates, n_tup_hot_upd::float8 as hot
          from pg_stat_user_tables where relname = 'requests'`,
       ),
     )
@@ -77,8 +78,9 @@ try {
 
   const one = async (caller: number): Promise<number> => {
     const started = clock.mono()
+    made++
     const asking = {
-      id: `req_${(++made).toString().padStart(22, '0')}`,
+      id: newId('req', clock.now()),
       account_id: 'acc_0000000000000000000000',
       key_id: `key_00000000000000000000${caller % 20}`,
       rpm: 1_000_000,
@@ -144,7 +146,7 @@ try {
         `              ${(((await ask(databaseUrl, WAL)) - wal) / rows).toFixed(0)} bytes of WAL each, while ${seconds.toFixed(0)} s`,
       )
     if (databaseUrl && values.vacuum) {
-      await query(databaseUrl, 'vacuum requests')
+      await query(databaseUrl, 'vacuum')
       console.log(
         `              ${((await ask(databaseUrl, SIZE)) / made).toFixed(0)} bytes a row on disk after a vacuum`,
       )

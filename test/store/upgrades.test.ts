@@ -1,7 +1,9 @@
 // A store that an older version has filled is brought to the present schema with what is in it.
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { addHours } from '../../server/ledger/rollups/coarser.ts'
 import { getRequest, listRequests } from '../../server/ledger/reports/requests.ts'
+import { verifyWindows } from '../../server/ledger/reports/verify.ts'
 import { readUsage } from '../../server/ledger/reports/usage.ts'
 import { listKeys } from '../../server/keys/key-list.ts'
 import { getKey } from '../../server/keys/keys.ts'
@@ -12,7 +14,8 @@ import { Connection } from '../../server/store/sqlite/connection.ts'
 import { statement } from '../../server/store/statement.ts'
 import type { Place } from '../support/place.ts'
 import { query } from '../support/postgres.ts'
-import { onEveryEmptyPlace, openAt } from '../support/stores.ts'
+import { admissionRequest, openFor } from '../ledger/support/opened.ts'
+import { emptyPlaceOn, onEveryEmptyPlace, openAt } from '../support/stores.ts'
 
 /** The last migration of the older version. */
 const UP_TO = '0060-fair-jobs'
@@ -45,8 +48,12 @@ const ROWS = [
   ),
 ]
 
-async function fillOld({ data, databaseUrl }: Place): Promise<void> {
-  const older = MIGRATIONS.slice(0, MIGRATIONS.findIndex(({ name }) => name === UP_TO) + 1)
+async function fillOld(
+  { data, databaseUrl }: Place,
+  upTo = UP_TO,
+  rows: readonly string[] = ROWS,
+): Promise<void> {
+  const older = MIGRATIONS.slice(0, MIGRATIONS.findIndex(({ name }) => name === upTo) + 1)
   const db = queryBuilder(databaseUrl ? 'postgres' : 'sqlite')
   const texts = [CREATE_MIGRATIONS]
   for (const { name, up, postgres = [] } of older) {
@@ -57,7 +64,7 @@ async function fillOld({ data, databaseUrl }: Place): Promise<void> {
     )
   }
   texts.push(
-    ...ROWS.map((row) => row.replace('overriding', databaseUrl ? 'overriding system value' : '')),
+    ...rows.map((row) => row.replace('overriding', databaseUrl ? 'overriding system value' : '')),
   )
   if (databaseUrl) {
     for (const text of texts) await query(databaseUrl, text)
@@ -67,6 +74,60 @@ async function fillOld({ data, databaseUrl }: Place): Promise<void> {
   for (const text of texts) connection.exec(text)
   connection.close()
 }
+
+/** How the version before the admissions wrote a row of PostgreSQL's ledger. */
+const sharedRow = (
+  {
+    seq,
+    at,
+    nth,
+    child = 'null',
+    childNth = 'null',
+  }: Record<'seq' | 'nth', number> & {
+    at: string
+    child?: string
+    childNth?: string
+  },
+  state = 'reserved',
+): string =>
+  `insert into requests (id, account_id, key_id, rpm, provider, endpoint, method, state, created_at, instance, mono, boot, nth, child_id, child_rpm, child_nth)
+   values ('req_${seq}', 'acc', 'key', 4, 'openai', '/x', 'POST', '${state}', ${seq}, 'gone', ${at}, 0, ${nth}, ${child}, ${child === 'null' ? 'null' : 1}, ${childNth})`
+
+test('on PostgreSQL the windows of an older version go on, and what it had under way ends', async (t) => {
+  const place = await emptyPlaceOn.postgres(t)
+  const now = 'tollmark_ledger_time()'
+  await fillOld(place, '0094-announced-processes', [
+    sharedRow({ seq: 1, at: `${now} - 600000000`, nth: 1 }, 'settled'),
+    sharedRow({ seq: 2, at: now, nth: 2 }, 'settled'),
+    sharedRow({ seq: 3, at: now, nth: 3, child: `'child'`, childNth: '1' }),
+  ])
+  const { store, ledger } = await openFor(t, place)
+  // Its process is gone.
+  const states = async () =>
+    (await listRequests(store, { account: 'acc' }, 10, undefined)).rows.map(({ id, state }) => [
+      id,
+      state,
+    ])
+  assert.deepEqual(await states(), [
+    ['req_3', 'unknown'],
+    ['req_2', 'settled'],
+    ['req_1', 'settled'],
+  ])
+  const ask = async (child: string | null) =>
+    (
+      await ledger.admit(
+        admissionRequest('key', 4, { child_id: child, child_rpm: child === null ? null : 1 }),
+      )
+    ).admitted
+  assert.equal(await ask('child'), false)
+  assert.equal(await ask('other'), true)
+  // Another process of that version, which still runs, brings in what it admitted in an outage.
+  await query(place.databaseUrl!, sharedRow({ seq: 9, at: now, nth: 1 }))
+  assert.equal(await ask(null), false)
+  assert.equal((await states()).length, 5)
+  const proof = await verifyWindows(store)
+  assert.deepEqual([proof.requests, proof.violations], [5, []])
+})
 
 onEveryEmptyPlace(
   "data of an older version is kept, and failed requests have their response's status",

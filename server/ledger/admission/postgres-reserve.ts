@@ -1,5 +1,5 @@
 // Admission on PostgreSQL: calls of the database's functions (store/migrations/
-// 0090-child-keys.ts), many rows a call.
+// 0095-admissions.ts), many rows a call.
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
@@ -9,6 +9,7 @@ import { StoreError } from '../../store/store-error.ts'
 import { storable } from '../settlement/postgres.ts'
 import type { PendingAdmission } from './backend.ts'
 import { TOLERANCE_MS } from './database-clock.ts'
+import type { RecentAdmissions } from './recent-admissions.ts'
 import type { Limited, LimitOwner } from './request-limits.ts'
 import { WINDOW_MS } from './sliding-window.ts'
 
@@ -120,7 +121,7 @@ export async function reserveGroups(
 }
 
 /**
- * Moves the stamps of rows that were released late. @param firsts for each key, the `seq` of its
+ * Moves the stamps of admissions that were released late. @param firsts for each key, the `seq` of its
  * first row in the call @param time of the ledger (milliseconds)
  */
 export async function restamp(
@@ -134,6 +135,39 @@ export async function restamp(
   )
 }
 
+/**
+ * The places in windows since a moment of the ledger (microseconds), of all keys and children with
+ * a limit of their own.
+ */
+export const recentStamps = procedure(
+  import.meta.url,
+  'recentStamps',
+  function* (_db, { since }: { since: number }): Steps<RecentAdmissions> {
+    const { rows } = yield query(
+      'select owner, last - first + 1 as count, mono from admission_stamps where mono >= $1 order by owner, last',
+      since,
+    )
+    const stamps = rows as { owner: string; count: number; mono: number }[]
+    const keys: string[] = []
+    const ends: number[] = []
+    const times = new Float64Array(stamps.reduce((sum, { count }) => sum + count, 0))
+    let end = 0
+    for (const { owner, count, mono } of stamps) {
+      if (keys.at(-1) !== owner) keys.push(owner)
+      times.fill(mono / 1000, end, (end += count))
+      ends[keys.length - 1] = end
+    }
+    return { keys, ends: Uint32Array.from(ends), times }
+  },
+)
+
+/** Deletes what no window needs any more. @param before time of the ledger (milliseconds) */
+export async function forgetStamps(store: Store, before: number): Promise<void> {
+  await sql`delete from admission_stamps where mono < ${Math.floor(before * 1000)}`.execute(
+    store.db,
+  )
+}
+
 function query(sql: string, ...parameters: SqlValue[]): Statement {
   return { sql, parameters }
 }
@@ -142,7 +176,7 @@ function query(sql: string, ...parameters: SqlValue[]): Statement {
  * Inserts rows that were admitted in an outage, unless they are there already; gives the `seq` of
  * each, in order. A row of the last minute goes to the end of its key's window, with its own time
  * but never before the last written one, because a key's stamps never go back. An older row is in
- * no window and has no `nth`.
+ * no window.
  */
 export const recordPostgres = procedure(
   import.meta.url,
@@ -153,24 +187,32 @@ export const recordPostgres = procedure(
   ): Steps<number[]> {
     for (const lock of locks) yield query('select pg_advisory_xact_lock($1)', lock)
     yield query(
-      `insert into requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, state, created_at,
-       instance, boot, outage, mono, nth, child_nth)
-     select g.id, g.account_id, g.key_id, g.rpm, g.provider, g.model, g.endpoint, g.method, g.context, g.child_id, g.child_rpm, g.end_user,
-       'reserved', g.created_at, $2, 0, 1,
-       case when g.counts then greatest(max(g.mono) over per_key, newest.mono) else g.mono end,
-       case when g.counts then coalesce(newest.nth, 0) + row_number() over per_key end,
-       case when g.counts and g.child_rpm is not null then coalesce(newest_of_child.child_nth, 0) + row_number() over per_child end
-     from (select *, mono >= tollmark_ledger_time() - ${WIDTH_MS * 1000} as counts
+      `with given as (
+       select *, mono >= tollmark_ledger_time() - ${WIDTH_MS * 1000} as counts
        from rows from (json_to_recordset($1::json) as (id text, account_id text, key_id text, rpm int, provider text, model text, endpoint text,
            method text, context text, child_id text, child_rpm int, end_user text, created_at bigint, mono bigint)) with ordinality
-         as r(id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, created_at, mono, place)) as g
-     left join lateral (select nth, mono from requests where key_id = g.key_id and nth is not null order by nth desc limit 1) as newest on true
-     left join lateral (select child_nth from requests where child_id = g.child_id and child_nth is not null order by child_nth desc limit 1)
-       as newest_of_child on true
-     where not exists (select from requests r where r.id = g.id)
-     window per_key as (partition by g.key_id, g.counts order by g.mono, g.place),
-       per_child as (partition by g.child_id, g.child_rpm is null, g.counts order by g.mono, g.place)
-     order by g.mono, g.place`,
+         as r(id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, created_at, mono, place)
+       where not exists (select from requests r2 where r2.id = r.id)
+     ), numbered as (
+       select g.*,
+         case when g.counts then greatest(max(g.mono) over per_key, newest.mono) else g.mono end as stamp,
+         case when g.counts then coalesce(newest.last, 0) + row_number() over per_key end as nth,
+         case when g.counts and g.child_rpm is not null then coalesce(newest_of_child.last, 0) + row_number() over per_child end as child_nth
+       from given g
+       left join lateral (select last, mono from admission_stamps where owner = g.key_id order by last desc limit 1) as newest on true
+       left join lateral (select last from admission_stamps where owner = g.child_id order by last desc limit 1) as newest_of_child on true
+       window per_key as (partition by g.key_id, g.counts order by g.mono, g.place),
+         per_child as (partition by g.child_id, g.child_rpm is null, g.counts order by g.mono, g.place)
+     ), stamped as (
+       insert into admission_stamps (owner, first, last, mono)
+       select key_id, nth, nth, stamp from numbered where nth is not null
+       union all select child_id, child_nth, child_nth, stamp from numbered where child_nth is not null
+     )
+     insert into admissions (id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, state, created_at,
+       instance, outage, mono)
+     select id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, 'reserved', created_at,
+       $2, 1, stamp
+     from numbered order by mono, place`,
       rows,
       instance,
     )

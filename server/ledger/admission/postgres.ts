@@ -1,7 +1,7 @@
 // Admission where many machines share the ledger, on PostgreSQL.
 //
 // Everything that asks within a moment is one call of one function in the database
-// (store/migrations/0090-child-keys.ts). Under a lock for each key it looks at the key's N-th
+// (store/migrations/0095-admissions.ts). Under a lock for each key it looks at the key's N-th
 // newest admission, lets through what may pass, stamps and writes it, and commits. So one process
 // at a time decides about a key, and sees everything that was decided before.
 //
@@ -32,7 +32,7 @@ import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
 import { upstreamErrorsOf, type Reservation, type Settlement } from '../settlement/row-codec.ts'
-import { settlePostgres, storable } from '../settlement/postgres.ts'
+import { moveEnded, settlePostgres, storable } from '../settlement/postgres.ts'
 import { recordUpstreamErrors } from '../settlement/sqlite.ts'
 import {
   callerLeftError,
@@ -45,8 +45,10 @@ import {
 import { FullKeys, HeldRequests, HOLD_MS } from './postgres-full-keys.ts'
 import { LedgerTime } from './postgres-clock.ts'
 import {
+  forgetStamps,
   locksOf,
   PROMPT_MS,
+  recentStamps,
   recordPostgres,
   reserveGroups,
   restamp,
@@ -55,7 +57,7 @@ import {
   type LimitGroup,
   type ReserveAnswer,
 } from './postgres-reserve.ts'
-import { recentAdmissions, timesByKey } from './recent-admissions.ts'
+import { timesByKey } from './recent-admissions.ts'
 import { limitsOf } from './request-limits.ts'
 import { wholeWait, WINDOW_MS } from './sliding-window.ts'
 
@@ -199,7 +201,7 @@ class PostgresAdmission implements AdmissionBackend {
   async recentAdmissions(): Promise<[key: string, times: Float64Array][]> {
     const offset = this.#time.offset()
     const since = (this.#clock.mono() + offset - WINDOW_MS) * 1000
-    const found = timesByKey(await this.#store.readNow(recentAdmissions, { boot: 0, since }))
+    const found = timesByKey(await this.#store.readNow(recentStamps, { since: Math.floor(since) }))
     return found.map(([key, times]) => [key, times.map((time) => time - offset)])
   }
 
@@ -212,7 +214,14 @@ class PostgresAdmission implements AdmissionBackend {
   #tidy(): void {
     this.#full.tidy()
     this.#queue.tidy()
-    this.#time.compare().catch(this.#onError)
+    this.#tidyStore().catch(this.#onError)
+  }
+
+  /** By our own clock: the database's may just have been set. */
+  async #tidyStore(): Promise<void> {
+    await this.#time.compare()
+    await forgetStamps(this.#store, this.#time.bounds(this.#clock.mono())[0] - 2 * WIDTH_MS)
+    await moveEnded(this.#store)
   }
 
   #plan(): void {

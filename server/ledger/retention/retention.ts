@@ -17,8 +17,8 @@ export interface RetentionLimit {
 
 /**
  * Deletes the old requests among the next PAGE rows, if their hour is in the daily roll-ups.
- * Requests in progress stay, and so does the newest of each key: `nth` is counted from it, and it
- * says when the key was last used.
+ * Requests in progress stay, and so does the newest of each key, which says when the key was last
+ * used.
  *
  * @returns `seq` of the last row examined, or null if nothing older follows it
  */

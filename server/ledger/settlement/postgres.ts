@@ -2,7 +2,7 @@
 // one statement, because each costs a way to the database. test/ledger runs the same tests on both.
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
-import { SETTLEMENT_COLUMNS, type Settlement } from './row-codec.ts'
+import { ADMISSION_COLUMNS, SETTLEMENT_COLUMNS, type Settlement } from './row-codec.ts'
 
 /** TABLE of a settlement's columns, with the types by which PostgreSQL reads them from JSON. */
 const GIVEN: Readonly<Record<Exclude<keyof Settlement, 'failure'>, 'bigint' | 'int' | 'text'>> = {
@@ -32,40 +32,65 @@ const TYPED = sql.raw(
     .join(', '),
 )
 const NAMES = sql.raw(Object.keys(GIVEN).join(', '))
-const CHANGES = sql.raw(
-  [...SETTLEMENT_COLUMNS.common, ...SETTLEMENT_COLUMNS.own]
-    .map((name) => `${name} = g.${name}`)
-    .join(', '),
-)
+/** What stays of an admission in the row that is complete; a settlement has the model again. */
+const ADMITTED = [
+  'seq',
+  ...[...ADMISSION_COLUMNS.common, ...ADMISSION_COLUMNS.own].filter((name) => name !== 'model'),
+  'outage',
+]
+const SETTLED = [...SETTLEMENT_COLUMNS.common, ...SETTLEMENT_COLUMNS.own]
+const CHANGES = sql.raw(SETTLED.map((name) => `${name} = g.${name}`).join(', '))
+const FROM_ADMISSION = sql.raw(ADMITTED.map((name) => `a.${name}`).join(', '))
+const FROM_SETTLEMENT = sql.raw(SETTLED.map((name) => `g.${name}`).join(', '))
+const COMPLETE = sql.raw([...ADMITTED, ...SETTLED].join(', '))
 
 /**
- * Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. Rows
- * and sums are locked in one order by all.
+ * Moves rows from `admissions` to `requests`, complete, and adds them to the roll-ups. A row that is
+ * complete already stays as it is.
  */
 export async function settlePostgres(
   store: Store,
   settlements: readonly Settlement[],
 ): Promise<void> {
-  const rows = settlements.map((row) => ({
+  const rows = settlements.map(({ failure: _, ...row }) => ({
     ...row,
-    failure: undefined,
     model: row.model === null ? null : storable(row.model),
     upstream_request_id:
       row.upstream_request_id === null ? null : storable(row.upstream_request_id),
   }))
-  await sql`
+  const found = await settleRows(store, rows)
+  // Either complete already, or moved meanwhile because this process was taken for dead. The second
+  // try finds a row that moved.
+  const missing = rows.filter(({ seq }) => !found.has(seq))
+  if (missing.length > 0) await settleRows(store, missing)
+}
+
+/** Gives `seq` of the rows that were completed. */
+async function settleRows(
+  store: Store,
+  rows: readonly Omit<Settlement, 'failure'>[],
+): Promise<ReadonlySet<number>> {
+  const { rows: found } = await sql<{ seq: number }>`
     with given as (
       select distinct on (seq) * from rows from (json_to_recordset(${JSON.stringify(rows)}) as (${TYPED}))
         with ordinality as g(${NAMES}, line)
       order by seq, line
+    ), moved as (
+      delete from admissions a using given g where a.seq = g.seq and a.state in ('reserved', 'unknown')
+      returning a.*
     ), open as (
-      select r.seq, r.state = 'unknown' as counted from requests r join given g on g.seq = r.seq
+      select r.seq, r.state = 'unknown' as counted from (select seq from given except select seq from moved) g join requests r on r.seq = g.seq
       where r.state in ('reserved', 'unknown') order by r.seq for update of r
-    ), done as (
+    ), inserted as (
+      insert into requests (${COMPLETE})
+      select ${FROM_ADMISSION}, ${FROM_SETTLEMENT} from moved a join given g on g.seq = a.seq order by g.seq
+    ), updated as (
       update requests r set ${CHANGES}
       from given g join open o on o.seq = g.seq where r.seq = g.seq
-      returning g.*, o.counted
-    )
+    ), done as (
+      select g.*, o.counted from given g
+        join (select seq, state = 'unknown' as counted from moved union all select seq, counted from open) o on o.seq = g.seq
+    ), summed as (
     insert into usage_hours as u (hour, key_id, provider, model, account_id, requests, errors, aborted, unknown, unmetered, bytes_in, bytes_out,
       tokens_in, tokens_out, tokens_cached, tokens_reasoning, answered, first_byte_ms, total_ms)
     select created_at - created_at % 3600000 as hour, key_id, provider, coalesce(model, '') as name, min(account_id),
@@ -86,9 +111,22 @@ export async function settlePostgres(
       tokens_out = coalesce(u.tokens_out + excluded.tokens_out, u.tokens_out, excluded.tokens_out),
       tokens_cached = coalesce(u.tokens_cached + excluded.tokens_cached, u.tokens_cached, excluded.tokens_cached),
       tokens_reasoning = coalesce(u.tokens_reasoning + excluded.tokens_reasoning, u.tokens_reasoning, excluded.tokens_reasoning),
-      answered = u.answered + excluded.answered, first_byte_ms = u.first_byte_ms + excluded.first_byte_ms, total_ms = u.total_ms + excluded.total_ms`.execute(
-    store.db,
-  )
+      answered = u.answered + excluded.answered, first_byte_ms = u.first_byte_ms + excluded.first_byte_ms, total_ms = u.total_ms + excluded.total_ms
+    )
+    select seq from done`.execute(store.db)
+  return new Set(found.map(({ seq }) => seq))
+}
+
+/**
+ * Moves rows that ended where they were admitted to `requests`: those of dead processes, and those
+ * that an older version settled.
+ */
+export async function moveEnded(store: Store): Promise<void> {
+  await sql`
+    with ended as (
+      select seq from admissions where state <> 'reserved' order by seq limit 10000 for update skip locked
+    ), moved as (delete from admissions where seq in (select seq from ended) returning *)
+    insert into requests (${COMPLETE}) select ${COMPLETE} from moved order by seq`.execute(store.db)
 }
 
 /** PostgreSQL's text cannot contain NUL, and its JSON no unpaired surrogate. */

@@ -18,7 +18,7 @@ import {
  * TABLE of the columns of an admission. A killed process leaves a journal in this order to the next
  * version, so a new column goes to the end of `common`: rows that lack it are read with null.
  */
-const ADMISSION_COLUMNS = {
+export const ADMISSION_COLUMNS = {
   common: [
     'model',
     'account_id',

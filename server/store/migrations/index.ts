@@ -41,6 +41,7 @@ import { knownProcesses } from './0091-known-processes.ts'
 import { openSockets } from './0092-open-sockets.ts'
 import { spokenProviders } from './0093-spoken-providers.ts'
 import { announcedProcesses } from './0094-announced-processes.ts'
+import { admissions } from './0095-admissions.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -95,4 +96,5 @@ export const MIGRATIONS: readonly Migration[] = [
   openSockets,
   spokenProviders,
   announcedProcesses,
+  admissions,
 ]

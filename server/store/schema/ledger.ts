@@ -26,9 +26,12 @@ export interface RequestRow {
   end_user: string | null
   state: 'reserved' | 'settled' | 'aborted' | 'unknown'
   created_at: number
-  /** The instance that admitted it. */
-  instance: string
-  /** The time by a machine's monotonic clock, in microseconds; `boot` identifies the boot. */
+  /** The instance that admitted it; null in a complete row on PostgreSQL. */
+  instance: string | null
+  /**
+   * The time by a machine's monotonic clock, in microseconds; `boot` identifies the boot. On
+   * PostgreSQL by the ledger's clock, when the decision was made; `boot` is 0.
+   */
   mono: number
   boot: number
   /** 1: admitted while the store did not answer. */

@@ -61,12 +61,12 @@ test('an admission released after its timestamp counts from its release, as do t
   await query(
     where.databaseUrl!,
     `create function tarry() returns trigger language plpgsql as $$ begin perform pg_sleep(0.3); return null; end $$;
-    create trigger tarry after insert on requests for each statement execute function tarry()`,
+    create trigger tarry after insert on admissions for each statement execute function tarry()`,
   )
   const stamps = async () =>
     (await query(
       where.databaseUrl!,
-      'select mono, tollmark_ledger_time() as now from requests order by seq',
+      'select mono, tollmark_ledger_time() as now from admission_stamps order by last',
     )) as { mono: string; now: string }[]
   const [first] = await stamps()
   assert.ok((await ledger.admit(admissionRequest('k', 5))).admitted)
