@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { freePort } from '../test/support/free-port.ts'
 import { command } from '../test/chaos/fleet.ts'
-import { startPostgres } from '../test/support/postgres.ts'
+import { query, startPostgres } from '../test/support/postgres.ts'
 import { startServer, type Server } from './parts/server.ts'
 import { startUpstream, stopAll } from './proxy/contenders.ts'
 import { BALANCERS } from './rolling-restart/balancers.ts'
@@ -77,10 +77,11 @@ function send(port: number, isStream: boolean): Promise<string | null> {
         incoming.on('end', () => {
           if (incoming.statusCode !== 200)
             resolve(`status ${incoming.statusCode}: ${text.slice(0, 160).replaceAll(/\s+/g, ' ')}`)
-          else
-            resolve(
-              !isStream || text.split('data: ').length > EVENTS ? null : 'a stream without its end',
-            )
+          else if (!isStream || text.split('data: ').length > EVENTS) resolve(null)
+          else {
+            const id = String(incoming.headers['x-proxy-request-id'])
+            resolve(`a stream of ${text.split('data: ').length - 1} events (${id})`)
+          }
         })
       },
     )
@@ -157,7 +158,17 @@ for (const count of values.processes.split(',').map(Number))
       console.log(
         `${name.padEnd(8)}  ${String(count).padStart(9)}  ${String(tally.requests).padStart(8)}  ${String(tally.streams).padStart(7)}  ${String(failures).padStart(6)}`,
       )
-      for (const [what, times] of tally.failures) console.log(`  ${times} × ${what}`)
+      for (const [what, times] of tally.failures) {
+        console.log(`  ${times} × ${what}`)
+        const [id] = /req_\w+/.exec(what) ?? []
+        if (id !== undefined)
+          console.log(
+            await query(
+              database.url,
+              `select state, status, error, tokens_out, bytes_out, total_ms from requests where id = '${id}'`,
+            ),
+          )
+      }
       const log = join(place, 'error.log')
       if (failures > 0 && existsSync(log)) console.log(readFileSync(log, 'utf8').slice(-2_000))
     }

@@ -17,13 +17,15 @@ export interface Server {
  * process.
  *
  * @param flags more of Node's
+ * @param main the command line of the tree that is measured
  * @throws Error with what it said where it did not start
  */
 export async function startServer(
   env: Readonly<Record<string, string>>,
   flags: readonly string[] = [],
+  main = MAIN,
 ): Promise<Server> {
-  const child = spawn(process.execPath, [...NODE_FLAGS, ...HEAP_FLAGS, ...flags, MAIN, 'serve'], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, ...HEAP_FLAGS, ...flags, main, 'serve'], {
     env: {
       ...process.env,
       PORT: '0',

@@ -12,10 +12,11 @@ import { MAIN, NODE_FLAGS, TEST_FLAGS } from '../support/node.ts'
 export async function command(
   args: readonly string[],
   env: Record<string, string> = {},
+  main = MAIN,
 ): Promise<string> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [...NODE_FLAGS, ...TEST_FLAGS, MAIN, ...args],
+    [...NODE_FLAGS, ...TEST_FLAGS, main, ...args],
     { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 },
   )
   return stdout

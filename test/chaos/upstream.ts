@@ -19,7 +19,8 @@ const USAGE = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
  */
 export async function startUpstream(): Promise<RememberingUpstream> {
   const asked = new Map<string, number>()
-  const server = createServer((req, res) => {
+  // It keeps idle connections: a request that meets the close of one is rightly a 502.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (req, res) => {
     const pieces: Buffer[] = []
     req.on('data', (piece: Buffer) => pieces.push(piece))
     req.on('error', () => {})

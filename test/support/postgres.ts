@@ -14,6 +14,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -27,6 +28,8 @@ let server: Promise<Server> | undefined
 export interface Server extends AsyncDisposable {
   /** With user and port; the database `postgres`. */
   readonly url: URL
+  /** The folder of its files. */
+  readonly data: string
   /** SIGSTOP and SIGCONT, for all its processes: the server stands still for a while. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
   /**
@@ -93,26 +96,92 @@ function sharedServer(): Promise<Pick<Server, 'url'>> {
  * @param settings besides the usual ones; tests do without fsync, which only a crash of the whole
  *   machine would show
  */
-export async function startPostgres(
+export function startPostgres(
   settings: Record<string, string> = { fsync: 'off' },
+  port?: number,
+): Promise<Server> {
+  return startOn(initialize, settings, port)
+}
+
+/**
+ * Starts a standby of a server, with a copy of its files, and waits until the server waits for it
+ * with each commit. `select pg_promote()` makes it a server of its own.
+ */
+export async function startSynchronousStandby(primary: Server): Promise<Server> {
+  const standby = await startOn(({ data }) => copyOnline(primary, data), {
+    fsync: 'off',
+    wal_keep_size: '1GB',
+    primary_conninfo: `host=127.0.0.1 port=${primary.url.port} user=tollmark application_name=standby`,
+  })
+  const isReplicating = async (where: string): Promise<boolean> =>
+    (await query(primary.url, `select 1 from pg_stat_replication where ${where}`)).length > 0
+  await waitFor(() => isReplicating(`state = 'streaming'`))
+  await query(primary.url, `alter system set synchronous_standby_names = 'standby'`)
+  await query(primary.url, 'select pg_reload_conf()')
+  await waitFor(() => isReplicating(`sync_state = 'sync'`))
+  return standby
+}
+
+async function waitFor(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+/** What runs a server's programs. */
+interface Place {
+  readonly bin: string
+  readonly data: string
+  readonly run: { cwd: string; env: Record<string, string>; uid?: number; gid?: number }
+}
+
+async function initialize({ bin, data, run }: Place): Promise<void> {
+  await promisify(execFile)(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', 'tollmark', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    run,
+  )
+}
+
+/** Copies the files of a server that runs (PostgreSQL's manual, 26.3.3). */
+async function copyOnline(server: Server, data: string): Promise<void> {
+  const client = new Client({ connectionString: server.url.href })
+  await client.connect()
+  try {
+    await client.query(`select pg_backup_start('standby', true)`)
+    // It complains of files that are gone when it comes to them, which is to be expected.
+    await promisify(execFile)('cp', ['-a', server.data, data]).catch(() => {})
+    const { rows } = await client.query<{ labelfile: string }>(
+      'select labelfile from pg_backup_stop(false)',
+    )
+    rmSync(join(data, 'postmaster.pid'))
+    writeFileSync(join(data, 'backup_label'), rows[0]?.labelfile ?? '')
+    writeFileSync(join(data, 'standby.signal'), '')
+  } finally {
+    await client.end()
+  }
+}
+
+/** @param fill makes the folder of its data */
+async function startOn(
+  fill: (place: Place) => Promise<void>,
+  settings: Record<string, string>,
   port?: number,
 ): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'tollmark-postgres-'))
   try {
     const user = unprivileged()
+    const own = (): void => {
+      if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+    }
     const bin = binaries(folder)
-    if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+    own()
     const data = join(folder, 'data')
     const run = {
       cwd: folder,
       env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' },
       ...user,
     }
-    await promisify(execFile)(
-      join(bin, 'initdb'),
-      ['-D', data, '-U', 'tollmark', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-      run,
-    )
+    await fill({ bin, data, run })
+    own()
     const at = port ?? (await freePort())
     const given = {
       listen_addresses: '127.0.0.1',
@@ -130,26 +199,36 @@ export async function startPostgres(
       await answering(at, () => readFileSync(join(folder, 'log'), 'utf8'))
       return running
     }
-    let running: Running | undefined = await begin()
-    const stop = async (): Promise<void> => {
-      await running?.end()
-      running = undefined
-    }
-    return {
-      url: new URL(`postgres://tollmark@127.0.0.1:${at}/postgres`),
-      signal: (signal) => {
-        for (const pid of running ? processesOf(running.pid) : []) send(pid, signal)
-      },
-      stop,
-      start: async () => void (running ??= await begin()),
-      [Symbol.asyncDispose]: async () => {
-        await stop()
-        rmSync(folder, { recursive: true, force: true })
-      },
-    }
+    return handle(folder, at, begin, await begin())
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
+  }
+}
+
+function handle(
+  folder: string,
+  port: number,
+  begin: () => Promise<Running>,
+  first: Running,
+): Server {
+  let running: Running | undefined = first
+  const stop = async (): Promise<void> => {
+    await running?.end()
+    running = undefined
+  }
+  return {
+    url: new URL(`postgres://tollmark@127.0.0.1:${port}/postgres`),
+    data: join(folder, 'data'),
+    signal: (signal) => {
+      for (const pid of running ? processesOf(running.pid) : []) send(pid, signal)
+    },
+    stop,
+    start: async () => void (running ??= await begin()),
+    [Symbol.asyncDispose]: async () => {
+      await stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 

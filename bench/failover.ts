@@ -1,0 +1,144 @@
+// A PostgreSQL primary is lost under load and its synchronous standby takes over at an address that
+// moves, or the standby is lost for a while and commits wait for it, again and again: every request
+// of a key without a limit passes, everything that the provider received is in the ledger once, and
+// no window is exceeded. Ends with code 1 where it is not so. `--rounds N`, `--processes N`,
+// `--callers N` of each kind.
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { openStore } from '../server/store/open.ts'
+import { auditStore } from '../test/chaos/audit.ts'
+import { command } from '../test/chaos/fleet.ts'
+import { RPM } from '../test/chaos/load.ts'
+import { startUpstream } from '../test/chaos/upstream.ts'
+import {
+  query,
+  startPostgres,
+  startSynchronousStandby,
+  type Server as Postgres,
+} from '../test/support/postgres.ts'
+import { MovingAddress } from './failover/address.ts'
+import { Callers } from './parts/callers.ts'
+import { startServer, type Server } from './parts/server.ts'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '10' },
+    processes: { type: 'string', default: '2' },
+    callers: { type: 'string', default: '4' },
+  },
+})
+/** How long the database is away, at most, and what passes between two losses. */
+const MAX_AWAY_MS = 6_000
+const PAUSE_MS = 4_000
+
+/** What is lost, and what stays. */
+interface Pair {
+  readonly primary: Postgres
+  readonly standby: Postgres
+  readonly address: MovingAddress
+}
+
+/** TABLE of what is lost for `away` milliseconds; gives the primary afterwards. */
+const LOSSES: Record<string, (pair: Pair, away: number) => Promise<Postgres>> = {
+  'primary killed': async (pair, away) => {
+    await pair.primary.stop()
+    return takeOver(pair, away)
+  },
+  'primary silent': async (pair, away) => {
+    pair.address.fallSilent()
+    await pair.primary.stop()
+    return takeOver(pair, away)
+  },
+  'standby silent': async ({ primary, standby }, away) => {
+    standby.signal('SIGSTOP')
+    await sleep(away)
+    standby.signal('SIGCONT')
+    await query(primary.url, 'alter system reset synchronous_standby_names')
+    await query(primary.url, 'select pg_reload_conf()')
+    await standby[Symbol.asyncDispose]()
+    return primary
+  },
+}
+
+async function takeOver({ primary, standby, address }: Pair, away: number): Promise<Postgres> {
+  await sleep(away)
+  await query(standby.url, 'select pg_promote()')
+  address.moveTo(Number(standby.url.port))
+  await primary[Symbol.asyncDispose]()
+  return standby
+}
+
+process.setMaxListeners(0)
+await using resources = new AsyncDisposableStack()
+const data = mkdtempSync(join(tmpdir(), 'tollmark-failover-'))
+resources.defer(() => rmSync(data, { recursive: true, force: true }))
+let primary = await startPostgres({ fsync: 'off', wal_keep_size: '1GB' })
+resources.defer(() => primary[Symbol.asyncDispose]())
+const address = resources.use(await MovingAddress.open(Number(primary.url.port)))
+const databaseUrl = new URL(primary.url)
+databaseUrl.port = String(address.port)
+const upstream = resources.use(await startUpstream())
+const settings = {
+  TOLLMARK_DATA: data,
+  TOLLMARK_DATA_PERSISTENT: 'yes',
+  DATABASE_URL: databaseUrl.href,
+  TOLLMARK_ROLE: 'web',
+  OPENAI_API_KEY: 'sk-bench',
+  TOLLMARK_UPSTREAM_OPENAI: upstream.origin,
+}
+
+async function createKey(...more: string[]): Promise<{ id: string; secret: string }> {
+  const args = ['keys', 'create', '--name', 'bench', '--json', '--init', ...more]
+  return JSON.parse(await command(args, settings)) as { id: string; secret: string }
+}
+
+/** Ends a server; gives its exit code. */
+async function stop({ child }: Server): Promise<number | null> {
+  const ended = once(child, 'exit')
+  child.kill('SIGINT')
+  const [code] = (await ended) as [number | null]
+  return code
+}
+
+const open = await createKey()
+const limited = await createKey('--rpm', String(RPM))
+const servers = await Promise.all(
+  Array.from({ length: Number(values.processes) }, () => startServer(settings)),
+)
+const callers = new Callers(
+  servers.map(({ port }) => port),
+  { open: open.secret, limited: limited.secret },
+  Number(values.callers),
+)
+
+const losses = Object.entries(LOSSES)
+for (let round = 0; round < Number(values.rounds); round++) {
+  callers.phase = `round ${round + 1}: a standby starts`
+  const standby = await startSynchronousStandby(primary)
+  await sleep(PAUSE_MS)
+  const [how, lose] = losses[round % losses.length] ?? []
+  const away = Math.round(Math.random() * MAX_AWAY_MS)
+  callers.phase = `round ${round + 1}: ${how}, away for ${away} ms`
+  if (lose !== undefined) primary = await lose({ primary, standby, address }, away)
+}
+await sleep(PAUSE_MS)
+await callers.stop()
+const codes = await Promise.all(servers.map(stop))
+// Of what was lost between the database and a process, the next start knows that nobody waits.
+await stop(await startServer(settings))
+await using store = await openStore({ data, databaseUrl, now: Date.now() })
+const wrong = [
+  ...codes.filter((code) => code !== 0).map((code) => `a process ended with ${code}`),
+  ...(await auditStore(store, callers.told, upstream, { limited: limited.id })),
+]
+const isGood = wrong.length === 0 && callers.failed === 0
+console.log(
+  `${isGood ? 'good ' : 'WRONG '} ${values.rounds} failovers: ${callers.requests} requests, ${callers.streams} streams, ${callers.failed} failed; ${callers.later} under a limit were told to come later; ${upstream.asked.size} are in the ledger`,
+)
+for (const [what, times] of callers.failures) console.log(`  ${times} × ${what}`)
+for (const one of wrong.slice(0, 20)) console.log(`WRONG  ${one}`)
+process.exitCode = isGood ? 0 : 1

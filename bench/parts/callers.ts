@@ -1,0 +1,156 @@
+// Callers of several processes at once, who go where `/readyz` says so, as a balancer does, and
+// what they are told: no request of a key without a limit may fail.
+import { Agent, request, type IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { nothingTold, type Told } from '../../test/chaos/load.ts'
+
+/** How often processes are asked whether they are ready, and how long an answer may take. */
+const CHECK_MS = 1_000
+const CHECK_TIMEOUT_MS = 2_000
+/** A caller rests between two requests: the machine must have time left for servers that start. */
+const REST_MS = 20
+/** Shorter than TOLLMARK_DRAIN: who keeps connections must be the one who closes them. */
+const KEEPALIVE_MS = 4_000
+
+const PATH = '/proxy/api.openai.com/v1/chat/completions'
+
+/** Keys of callers: one without a limit, one with. */
+export interface CallersKeys {
+  readonly open: string
+  readonly limited: string
+}
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+  readonly retryAfter: string | undefined
+}
+
+/** Calls from its creation until it is stopped. */
+export class Callers {
+  readonly told: Told = nothingTold()
+  requests = 0
+  streams = 0
+  /** Requests under a limit that were answered 503 with `Retry-After`. */
+  later = 0
+  /** How often each failure was seen. */
+  readonly failures = new Map<string, number>()
+  /** What is being done to the servers. */
+  phase = 'all run'
+  /** Requests that went wrong as expected. */
+  expectedFailures = 0
+  readonly #ports: readonly number[]
+  readonly #expected: RegExp | null
+  readonly #ready = new Set<number>()
+  readonly #agent = new Agent({ keepAlive: true, timeout: KEEPALIVE_MS })
+  readonly #ends: Promise<void>[]
+  readonly #stop = new AbortController()
+  #turn = 0
+
+  /**
+   * @param count callers of each kind: of the open key, of its streams, of the limited one
+   * @param expected what may go wrong, and is counted apart
+   */
+  constructor(
+    ports: readonly number[],
+    keys: CallersKeys,
+    count: number,
+    expected: RegExp | null = null,
+  ) {
+    this.#ports = ports
+    this.#expected = expected
+    this.#ends = [
+      ...ports.map((port) => this.#watch(port)),
+      ...Array.from({ length: count }, () =>
+        this.#again(() => this.#call(keys.open, false, false)),
+      ),
+      ...Array.from({ length: count }, () => this.#again(() => this.#call(keys.open, true, false))),
+      ...Array.from({ length: count }, () =>
+        this.#again(() => this.#call(keys.limited, false, true)),
+      ),
+    ]
+  }
+
+  get failed(): number {
+    return [...this.failures.values()].reduce((sum, one) => sum + one, 0)
+  }
+
+  /** Whether requests go to this process. */
+  isReady(port: number): boolean {
+    return this.#ready.has(port)
+  }
+
+  /** Ends when each caller has its last answer. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await Promise.all(this.#ends)
+    this.#agent.destroy()
+  }
+
+  async #watch(port: number): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`, {
+        signal: AbortSignal.timeout(CHECK_TIMEOUT_MS),
+      }).catch(() => null)
+      if (answer?.status === 200) this.#ready.add(port)
+      else this.#ready.delete(port)
+      await answer?.body?.cancel()
+      await sleep(CHECK_MS)
+    }
+  }
+
+  async #again(once: () => Promise<void>): Promise<void> {
+    for (; !this.#stop.signal.aborted; await sleep(REST_MS)) if (this.#ready.size > 0) await once()
+  }
+
+  async #call(secret: string, isStream: boolean, isLimited: boolean): Promise<void> {
+    const ports = this.#ports.filter((port) => this.#ready.has(port))
+    const port = ports[this.#turn++ % ports.length]
+    if (port === undefined) return
+    const model = `bench-${this.requests + this.streams}`
+    if (isStream) this.streams++
+    else this.requests++
+    const answer = await this.#send(port, secret, { model, stream: isStream, messages: [] })
+    if (answer instanceof Error) this.#fail(answer.message)
+    else if (answer.status === 200) this.#noteAnswer(model, answer.text, isStream)
+    else if (isLimited && answer.status === 429) this.told.refused.add(model)
+    else if (isLimited && answer.status === 503 && answer.retryAfter !== undefined) this.later++
+    else this.#fail(`status ${answer.status}: ${answer.text.slice(0, 160)}`)
+  }
+
+  #noteAnswer(model: string, text: string, isStream: boolean): void {
+    if (isStream && !text.includes('[DONE]')) this.#fail('a stream without its end')
+    else this.told.answered.add(model)
+  }
+
+  #send(port: number, secret: string, body: object): Promise<Answer | Error> {
+    return new Promise((resolve) => {
+      const text: string[] = []
+      const receive = (incoming: IncomingMessage): void => {
+        incoming.setEncoding('utf8').on('data', (piece: string) => text.push(piece))
+        incoming.on('error', () => resolve(new Error('a response that broke off')))
+        incoming.on('end', () =>
+          resolve({
+            status: incoming.statusCode ?? 0,
+            text: text.join(''),
+            retryAfter: incoming.headers['retry-after'],
+          }),
+        )
+      }
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+      request(
+        { host: '127.0.0.1', port, path: PATH, method: 'POST', agent: this.#agent, headers },
+        receive,
+      )
+        .on('error', resolve)
+        .end(JSON.stringify(body))
+    })
+  }
+
+  #fail(what: string): void {
+    if (this.#expected?.test(what)) return void this.expectedFailures++
+    const failure = `${what} (${this.phase})`
+    console.error(`${new Date().toISOString()} ${failure}`)
+    this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1)
+  }
+}

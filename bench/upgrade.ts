@@ -1,0 +1,145 @@
+// Upgrades under load from an older revision to this tree: `npm run bench -- upgrade --from REV`.
+// On PostgreSQL one process after the other is replaced, older ones beside newer ones meanwhile: no
+// request may fail. On SQLite the one process is stopped and the newer one started: requests fail
+// only while nothing listens. Afterwards everything that the provider received is in the ledger
+// once, and `verify` is true. Ends with code 1 where it is not so. `--rounds N`, `--processes N`,
+// `--callers N` of each kind. The older revision runs with the dependencies of this tree.
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { openStore } from '../server/store/open.ts'
+import { auditStore } from '../test/chaos/audit.ts'
+import { command } from '../test/chaos/fleet.ts'
+import { RPM } from '../test/chaos/load.ts'
+import { startUpstream } from '../test/chaos/upstream.ts'
+import { freePort } from '../test/support/free-port.ts'
+import { startPostgres } from '../test/support/postgres.ts'
+import { Callers } from './parts/callers.ts'
+import { startServer, type Server } from './parts/server.ts'
+
+const { values } = parseArgs({
+  options: {
+    from: { type: 'string', default: 'HEAD' },
+    rounds: { type: 'string', default: '1' },
+    processes: { type: 'string', default: '2' },
+    callers: { type: 'string', default: '4' },
+  },
+})
+const TREE = join(import.meta.dirname, '..')
+/** Older and newer processes run beside each other for so long, at least. */
+const BESIDE_MS = 4_000
+/** What callers may see while nothing listens. */
+const NOBODY_LISTENS = /^connect ECONNREFUSED/
+
+process.setMaxListeners(0)
+await using resources = new AsyncDisposableStack()
+const folder = mkdtempSync(join(tmpdir(), 'tollmark-upgrade-'))
+resources.defer(() => rmSync(folder, { recursive: true, force: true }))
+const older = checkOut(values.from)
+
+/** The command line of an older revision in a tree of its own. */
+function checkOut(revision: string): string {
+  const tree = join(folder, 'older')
+  const git = (...args: string[]): void =>
+    void execFileSync('git', args, { cwd: TREE, stdio: ['ignore', 'ignore', 'inherit'] })
+  git('worktree', 'add', '--detach', tree, revision)
+  resources.defer(() => git('worktree', 'remove', '--force', tree))
+  linkPackages(join(TREE, 'node_modules'), join(tree, 'node_modules'))
+  return join(tree, 'server', 'cli', 'main.ts')
+}
+
+/** The same packages, but that tree's own where they are links to workspaces. */
+function linkPackages(from: string, to: string): void {
+  mkdirSync(to)
+  for (const name of readdirSync(from)) {
+    const source = join(from, name)
+    if (name.startsWith('@')) linkPackages(source, join(to, name))
+    else if (lstatSync(source).isSymbolicLink()) symlinkSync(readlinkSync(source), join(to, name))
+    else symlinkSync(source, join(to, name))
+  }
+}
+
+/** Ends a process, and starts this tree's in its place. */
+async function replace(server: Server, settings: Record<string, string>): Promise<Server> {
+  const ended = once(server.child, 'exit')
+  server.child.kill('SIGTERM')
+  const [code] = (await ended) as [number | null]
+  if (code !== 0) throw new Error(`a process ended with ${code}`)
+  return startServer({ ...settings, PORT: String(server.port) })
+}
+
+/** One upgrade. @returns what was wrong */
+async function upgrade(databaseUrl: URL | null, processes: number): Promise<string[]> {
+  await using upstream = await startUpstream()
+  const data = mkdtempSync(join(folder, 'data-'))
+  const settings = {
+    TOLLMARK_DATA: data,
+    TOLLMARK_DATA_PERSISTENT: 'yes',
+    ...(databaseUrl && { DATABASE_URL: databaseUrl.href, TOLLMARK_ROLE: 'web' }),
+    OPENAI_API_KEY: 'sk-bench',
+    TOLLMARK_UPSTREAM_OPENAI: upstream.origin,
+  }
+  const createKey = async (...more: string[]): Promise<{ id: string; secret: string }> => {
+    const args = ['keys', 'create', '--name', 'bench', '--json', '--init', ...more]
+    return JSON.parse(await command(args, settings, older)) as { id: string; secret: string }
+  }
+  const open = await createKey()
+  const limited = await createKey('--rpm', String(RPM))
+  const servers = await Promise.all(
+    Array.from({ length: processes }, async () =>
+      startServer({ ...settings, PORT: String(await freePort()) }, [], older),
+    ),
+  )
+  const callers = new Callers(
+    servers.map(({ port }) => port),
+    { open: open.secret, limited: limited.secret },
+    Number(values.callers),
+    databaseUrl === null ? NOBODY_LISTENS : null,
+  )
+  await sleep(BESIDE_MS)
+  for (const [at, server] of servers.entries()) {
+    callers.phase = `process ${at + 1} of ${processes} is replaced`
+    servers[at] = await replace(server, settings)
+    while (!callers.isReady(server.port)) await sleep(50)
+    callers.phase = `${at + 1} of ${processes} are newer`
+    await sleep(BESIDE_MS)
+  }
+  await callers.stop()
+  for (const { child } of servers) {
+    const ended = once(child, 'exit')
+    child.kill('SIGINT')
+    await ended
+  }
+  await using store = await openStore({ data, databaseUrl, now: Date.now() })
+  const counts = [callers.requests, callers.streams, callers.failed, callers.expectedFailures]
+  console.log(
+    `${databaseUrl === null ? 'SQLite    ' : 'PostgreSQL'}${counts.map((one) => String(one).padStart(10)).join('')}${String(upstream.asked.size).padStart(15)}`,
+  )
+  return [
+    ...[...callers.failures].map(([what, times]) => `${times} × ${what}`),
+    ...(await auditStore(store, callers.told, upstream, { limited: limited.id })),
+  ]
+}
+
+console.log('store       requests   streams    failed   refused  in the ledger')
+const wrong: string[] = []
+for (let round = 0; round < Number(values.rounds); round++) {
+  const postgres = await startPostgres()
+  wrong.push(...(await upgrade(postgres.url, Number(values.processes))))
+  await postgres[Symbol.asyncDispose]()
+  wrong.push(...(await upgrade(null, 1)))
+}
+for (const one of wrong.slice(0, 20)) console.log(`WRONG  ${one}`)
+process.exitCode = wrong.length === 0 ? 0 : 1
