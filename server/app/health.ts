@@ -83,12 +83,13 @@ const FULL: Readonly<Partial<Record<StoreErrorCode, { store: string; files: stri
 async function healthOf(opened: Opened): Promise<HealthState> {
   const { store, instance, blobs } = opened.storage
   const failing = isFailing(opened)
-  const [read, stored] = await Promise.all([
+  // A full disk can be read: only who writes learns of it. All at once: where nothing answers, the
+  // check still ends before a balancer gives up on it.
+  const [read, stored, written] = await Promise.all([
     failureOf(store.db.selectFrom('instances').select('id').limit(1).execute()),
     failureOf(blobs.check()),
+    failing ? (instance.failure() ?? inTime(instance.beat())) : null,
   ])
-  // A full disk can be read: only who writes learns of it.
-  const written = failing ? (instance.failure() ?? (await inTime(instance.beat()))) : null
   const storeFailure = written ?? read ?? (failing ? 'unavailable' : null)
   // Requests to providers need no files: were the process not ready, a balancer would have none
   // left, because all processes store files in one place.
@@ -134,5 +135,8 @@ function createSharedCheck<T>(look: () => Promise<T>): () => Promise<T> {
   return () => (pending ??= look().finally(() => (pending = undefined)))
 }
 
-/** How long the store and the blobs may take to say that they are there (milliseconds). */
-const HEALTH_TIMEOUT_MS = 1_500
+/**
+ * How long the store and the blobs may take to say that they are there (milliseconds): half of what
+ * a balancer waits (health_timeout of deploy/Caddyfile).
+ */
+const HEALTH_TIMEOUT_MS = 1_000

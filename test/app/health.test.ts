@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HealthState } from '../../server/api/health.ts'
 import { Readiness } from '../../server/app/health.ts'
-import { openStore } from '../../server/store/open.ts'
+import { kyselyOn } from '../../server/store/dialect.ts'
+import { openStore, type Store } from '../../server/store/open.ts'
 import { StoreError, type StoreErrorCode } from '../../server/store/store-error.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
@@ -98,4 +99,39 @@ test('a full disk is told apart from a store that does not answer', async (t) =>
     assert.equal(readiness.isReady(), beat === null || alone)
     assert.equal(readiness.isStoreFailing(), beat !== null)
   }
+})
+
+/** What Caddy waits for, in deploy/Caddyfile. */
+const BALANCER_TIMEOUT_MS = 2_000
+
+test('where nothing answers, the check ends before a balancer gives up on it', async (t) => {
+  const never = new Promise<never>(() => {})
+  await using store = await openStore({ data: temporaryFolder(t), databaseUrl: null, now: 0 })
+  const readiness = new Readiness()
+  readiness.opened(
+    {
+      store: Object.create(store, {
+        db: { value: kyselyOn({ read: () => never, write: () => never }, 'postgres') },
+      }) as Store,
+      instance: {
+        id: 'ins',
+        failure: () => null,
+        beat: () => never,
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      },
+      blobs: {
+        put: () => never,
+        open: () => never,
+        size: () => never,
+        file: () => never,
+        remove: () => never,
+        check: () => never,
+      },
+    },
+    { failing: () => true, admitsAlone: () => true, canAdmitAlone: () => Promise.resolve(true) },
+  )
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const check = readiness.check()
+  t.mock.timers.tick(BALANCER_TIMEOUT_MS / 2)
+  assert.equal((await check).status, 'degraded')
 })
