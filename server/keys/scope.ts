@@ -8,8 +8,8 @@
 // any one of them allows the model:
 //
 //   Gemini API        gemini-x = models/gemini-x;  a tuned model only as tunedModels/x
-//   Vertex            gemini-x = google/gemini-x = publishers/google/models/gemini-x;  other
-//   publishers keep theirs: anthropic/claude-x
+//   Vertex            gemini-x = google/gemini-x = publishers/google/models/gemini-x, and likewise
+//                     claude-x of anthropic; other publishers stay: meta/llama-x
 //   Azure             the name of the deployment
 //   Bedrock           the id, also where it stands at the end of a foundation-model or
 //   inference-profile ARN; the region prefix of a

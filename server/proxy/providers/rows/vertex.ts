@@ -174,6 +174,8 @@ export const vertex: ProviderRow = {
     const [, publisher, id] = found ?? []
     if (publisher === undefined || id === undefined) return [name]
     const long = `publishers/${publisher}/models/${id}`
-    return publisher === 'google' ? [id, `google/${id}`, long] : [`${publisher}/${id}`, long]
+    // The AI SDK names Google's and Anthropic's models without their publisher.
+    const isBare = publisher === 'google' || (publisher === 'anthropic' && id.startsWith('claude-'))
+    return isBare ? [id, `${publisher}/${id}`, long] : [`${publisher}/${id}`, long]
   },
 }
