@@ -40,8 +40,8 @@ const { values } = parseArgs({
 const TREE = join(import.meta.dirname, '..')
 /** Older and newer processes run beside each other for so long, at least. */
 const BESIDE_MS = 4_000
-/** What callers may see while nothing listens. */
-const NOBODY_LISTENS = /^connect ECONNREFUSED/
+/** What callers may see while nothing listens, and where a kept connection closes under a request. */
+const NOBODY_LISTENS = /^(connect ECONNREFUSED|socket hang up|read ECONNRESET)/
 
 process.setMaxListeners(0)
 await using resources = new AsyncDisposableStack()
