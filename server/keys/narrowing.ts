@@ -2,7 +2,7 @@
 // rights are computed from both rows whenever one of them changes, so narrowing a parent later also
 // narrows its children.
 import type { CachedKey } from './cached-key.ts'
-import { compileScope, isPatternInside, type Scope } from './scope.ts'
+import { compileInside, compileScope, isPattern, type Scope } from './scope.ts'
 
 /** The parts of a key that a child can narrow; null is unrestricted. */
 export interface Restrictions {
@@ -17,17 +17,16 @@ export interface Widening {
   readonly detail: string
 }
 
+/**
+ * Most characters of a child's entries that are compared, times its parent's patterns: some
+ * milliseconds. It happens in a transaction, behind which the requests of all keys wait.
+ */
+const MAX_COMPARED = 500_000
+
 /** The child's restrictions that exceed its parent's. Null in a child inherits. */
 export function wideningsOf(child: Restrictions, parent: Restrictions): Widening[] {
-  const found: Widening[] = []
   const { models, rpm, allowed_origins } = parent
-  const scope = compileScope(models)
-  for (const [at, entry] of (child.models ?? []).entries())
-    if (models !== null && !scope.allows([entry]) && !isPatternInside(entry, models))
-      found.push({
-        param: `models.${at}`,
-        detail: 'Is not inside the models of the parent key. Name models that it may use.',
-      })
+  const found = models === null ? [] : modelWidenings(child.models ?? [], models)
   if (child.rpm !== null && rpm !== null && child.rpm > rpm)
     found.push({ param: 'rpm', detail: `Must be at most ${rpm}, the limit of the parent key.` })
   for (const [at, origin] of (child.allowed_origins ?? []).entries())
@@ -37,6 +36,28 @@ export function wideningsOf(child: Restrictions, parent: Restrictions): Widening
         detail: 'Is not among the allowed origins of the parent key.',
       })
   return found
+}
+
+function modelWidenings(asked: readonly string[], models: readonly string[]): Widening[] {
+  const own = new Set(models)
+  const others = [...asked.entries()].filter(([, entry]) => !own.has(entry))
+  const characters = others.reduce((sum, [, entry]) => sum + entry.length, 0)
+  if (characters * models.filter(isPattern).length > MAX_COMPARED)
+    return [
+      {
+        param: 'models',
+        detail:
+          'Are too many to compare with the patterns of the parent key. Name fewer, or write them as the parent key has them.',
+      },
+    ]
+  const { allows } = compileScope(models)
+  const isInside = compileInside(models)
+  return others
+    .filter(([, entry]) => !allows([entry]) && !isInside(entry))
+    .map(([at]) => ({
+      param: `models.${at}`,
+      detail: 'Is not inside the models of the parent key. Name models that it may use.',
+    }))
 }
 
 /** A child key by itself: its own restrictions, without its parent's. */

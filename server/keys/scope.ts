@@ -61,7 +61,7 @@ export function compileScope(models: readonly string[] | null): Scope {
   const exact = new Set<string>()
   const patterns: Pattern[] = []
   for (const entry of models) {
-    if (entry.includes('*')) patterns.push({ pieces: entry.split('*'), hashes: hashesIn(entry) })
+    if (isPattern(entry)) patterns.push(compilePattern(entry))
     else exact.add(entry)
     const digest = VERSION.exec(entry)?.[1]
     if (digest !== undefined) exact.add(digest)
@@ -83,9 +83,10 @@ export function compileScope(models: readonly string[] | null): Scope {
 
 function insideOf(entries: readonly string[], patterns: readonly string[]): string[] {
   const { allows } = compileScope(patterns)
+  const isInside = compileInside(patterns)
   const found = [
-    ...patterns.filter((pattern) => entries.includes(pattern) || isPatternInside(pattern, entries)),
-    ...entries.filter((entry) => allows([entry]) || isPatternInside(entry, patterns)),
+    ...patterns.filter(compileInside(entries)),
+    ...entries.filter((entry) => allows([entry]) || isInside(entry)),
   ]
   return [...new Set(found)]
 }
@@ -94,6 +95,10 @@ function insideOf(entries: readonly string[], patterns: readonly string[]): stri
 interface Pattern {
   readonly pieces: readonly string[]
   readonly hashes: number
+}
+
+function compilePattern(entry: string): Pattern {
+  return { pieces: entry.split('*'), hashes: hashesIn(entry) }
 }
 
 function hashesIn(text: string): number {
@@ -122,18 +127,25 @@ function fits(pieces: readonly string[], name: string): boolean {
 }
 
 /**
- * Whether everything that a pattern matches is matched by one entry of a list: the entry's `*` may
- * cover stars of the pattern, and none of the entry's other characters may meet one. False for an
- * exact name, which patterns match under more conditions: ask `allows`.
+ * Compiles a list to tell whether it has an entry, or one of its entries matches everything that
+ * this one does: the `*` may cover stars of the other, and none of its other characters may meet
+ * one. An exact name is only found as it is, since patterns match it under more conditions: ask
+ * `allows`.
  */
-export function isPatternInside(pattern: string, entries: readonly string[]): boolean {
-  if (!pattern.includes('*')) return false
-  const hashes = hashesIn(pattern)
-  return entries.some(
-    (entry) =>
-      entry === pattern ||
-      (entry.includes('*') && hashesIn(entry) === hashes && fits(entry.split('*'), pattern)),
-  )
+export function compileInside(entries: readonly string[]): (entry: string) => boolean {
+  const own = new Set(entries)
+  const patterns = entries.filter(isPattern).map(compilePattern)
+  return (entry) => {
+    if (own.has(entry)) return true
+    if (!isPattern(entry)) return false
+    const hashes = hashesIn(entry)
+    return patterns.some((pattern) => pattern.hashes === hashes && fits(pattern.pieces, entry))
+  }
+}
+
+/** Whether an entry is a pattern, and no exact name. */
+export function isPattern(entry: string): boolean {
+  return entry.includes('*')
 }
 
 /** Why an entry cannot be in a key's `models`, as `FieldError` says it, or null. */

@@ -14,6 +14,10 @@ import { seeded } from '../support/random.ts'
 
 const ANY = { models: null, rpm: null, allowed_origins: null }
 
+/** As many long patterns as fit into the body of a call. */
+const many = (end: string): string[] =>
+  Array.from({ length: 230 }, (_, at) => `${'a*'.repeat(120)}${end}${at}`)
+
 const cases: [
   name: string,
   child: Partial<Restrictions>,
@@ -41,6 +45,9 @@ const cases: [
   ['a name that no pattern matches', { models: ['a//b'] }, { models: ['*'] }, ['models.0']],
   ['one of two outside', { models: ['a', 'b'] }, { models: ['a'] }, ['models.1']],
   ['anything of nothing', { models: ['a'] }, { models: [] }, ['models.0']],
+  ['many patterns, as the parent has them', { models: many('b') }, { models: many('b') }, []],
+  ['more patterns than are compared', { models: many('bb') }, { models: many('b') }, ['models']],
+  ['many names', { models: many('b').map((entry) => entry.replaceAll('*', '')) }, { models: ['a*'] }, []],
   ['a higher limit', { rpm: 6 }, { rpm: 5 }, ['rpm']],
   ['the same limit', { rpm: 5 }, { rpm: 5 }, []],
   [
