@@ -145,7 +145,9 @@ export class ConvertRequests {
     await using ownWorkspace = new AsyncDisposableStack()
     const workspace = ownWorkspace.use(scratch.place())
     const task = this.#taskOf(received, workspace.path, output.path)
-    await this.#withConverter(received, () => checkConversion(task, converterPool, callerGone))
+    await this.#withConverter(received, (account) =>
+      checkConversion(task, converterPool, account, callerGone),
+    )
     const job = await this.#acceptAsJob(received)
     admission.isCounted = true
     ownWorkspace.move()
@@ -162,8 +164,8 @@ export class ConvertRequests {
     const output = cleanup.use(scratch.place())
     const workspace = cleanup.use(scratch.place())
     const task = this.#taskOf(received, workspace.path, output.path)
-    const converted = await this.#withConverter(received, () =>
-      runConversion(task, converterPool, { signal: callerGone }),
+    const converted = await this.#withConverter(received, (account) =>
+      runConversion(task, converterPool, { account, signal: callerGone }),
     )
 
     // Count it, and keep the answer for its key; then nothing can take the success back.
@@ -198,11 +200,12 @@ export class ConvertRequests {
 
   async #withConverter<T>(
     { admission, callerGone }: AdmittedUpload,
-    effect: () => Promise<T>,
+    effect: (account: string) => Promise<T>,
   ): Promise<T> {
-    using _turn = await this.#deps.queue.enter(admission.admission.request.account, callerGone)
+    const { account } = admission.admission.request
+    using _turn = await this.#deps.queue.enter(account, callerGone)
     admission.isStarted = true
-    return await effect()
+    return await effect(account)
   }
 
   async #acceptAsJob({ upload, path, admission }: AdmittedUpload): Promise<ClaimableJob> {

@@ -60,7 +60,10 @@ export async function openWeb(
   const proxied = starting.use(
     await openProxy(config, store, master, instance.id, systemClock(clock), log),
   )
-  const converterPool = starting.use(openConverterPool({ ...converterLimits(config, 0), warm }))
+  const converters = converterLimits(config, 0)
+  const converterPool = starting.use(
+    openConverterPool({ ...converters, beyond: converters.atOnce, warm }),
+  )
   const queue = createConversionQueue({ atOnce: converterPool.size, queue: conversion.queue })
   const receiver = starting.use(openUploadReceiver(createThrottle(() => proxied.shares.open > 0)))
   const watch = starting.use(openJobWatcher(store, notifications))

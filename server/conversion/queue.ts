@@ -1,5 +1,7 @@
-// Decides which conversion runs next: at most two of one account at a time, accounts in turn. Jobs
-// have their own queue in the store (jobs/claim-job.ts).
+// Decides which conversion runs next: at most two of one account at a time, accounts in turn. An
+// account that has none running waits for those of others a moment, and not for as long as their
+// deadline: then as many again may run, each the only one of its account. Jobs have their own queue
+// in the store (jobs/claim-job.ts).
 import { Problem } from '../common/errors.ts'
 import { FairQueue } from '../common/fairness/fair-queue.ts'
 import type { RejectReason } from '../common/fairness/shares.ts'
@@ -11,10 +13,15 @@ const RETRY_AFTER_SECONDS = 5
 
 /** Limits of a conversion queue. */
 export interface ConversionQueueLimits {
-  /** Conversions that run at the same time. */
+  /** Conversions that run at the same time; as many again for accounts that have none running. */
   readonly atOnce: number
   /** Conversions that may wait. */
   readonly queue: number
+  /**
+   * Milliseconds that an account without a running conversion waits for those of others. Default: 2
+   * s: most end sooner, and a converter that has to be started takes about one.
+   */
+  readonly patience?: number
 }
 
 /** Admits conversions fairly by account. One per process. */
@@ -38,9 +45,14 @@ export interface ConversionQueue {
 }
 
 /** Creates an empty conversion queue. */
-export function createConversionQueue({ atOnce, queue }: ConversionQueueLimits): ConversionQueue {
+export function createConversionQueue({
+  atOnce,
+  queue,
+  patience = 2_000,
+}: ConversionQueueLimits): ConversionQueue {
   const slots = new FairQueue({
     concurrency: atOnce,
+    beyond: { pieces: atOnce, after: patience },
     perOwner: MAX_RUNNING_PER_ACCOUNT,
     waiting: { slots: queue, always: true },
     refusal,

@@ -39,7 +39,7 @@ const MIN_UNPACKED_BYTES = 8 * 1024 * 1024
 /**
  * Converts one file. Divides the parts, then the pages, of a large archive among all converters.
  *
- * @param options `signal` cancels it, also while it runs; the promise then rejects with the
+ * @param options `account`: whose it is; `signal` cancels it, also while it runs; the promise then rejects with the
  *   signal's reason; `wasChecked`: the scratch folder is the one of `checkConversion`
  * @throws Problem `invalid_file` if the file is at fault
  */
@@ -47,24 +47,26 @@ export async function runConversion(
   task: ConversionTask,
   converterPool: Converters,
   options: {
+    account?: string
     signal?: AbortSignal
     onProgress?: (progress: ConversionProgress) => void
     wasChecked?: boolean
   } = {},
 ): Promise<Converted> {
   const size = task.kind === 'zip' ? (await stat(task.path)).size : 0
-  const { wasChecked = false } = options
+  const { account, wasChecked = false } = options
   if (size < MIN_PARTITIONED_BYTES || (converterPool.size === 1 && !wasChecked))
     return converterPool.run(task, { whole: true }, options)
 
   const isUnpacked = size >= MIN_UNPACKED_BYTES
-  if (isUnpacked && !wasChecked) await unpack(task, converterPool, options.signal)
+  if (isUnpacked && !wasChecked) await unpack(task, converterPool, account, options.signal)
   const done = Array.from({ length: converterPool.size }, () => 0)
   await onEveryConverter(converterPool, options.signal, (index, signal) =>
     converterPool.run(
       task,
       { share: { index, of: converterPool.size, isUnpacked } },
       {
+        account,
         signal,
         onProgress: ({ pagesDone, pagesTotal }) => {
           done[index] = pagesDone
@@ -79,7 +81,7 @@ export async function runConversion(
   return converterPool.run(
     task,
     { join: converterPool.size, isUnpacked },
-    options.signal ? { signal: options.signal } : {},
+    { account, ...(options.signal && { signal: options.signal }) },
   )
 }
 
@@ -92,20 +94,22 @@ export async function runConversion(
 export async function checkConversion(
   task: ConversionTask,
   converterPool: Converters,
+  account: string,
   signal: AbortSignal,
 ): Promise<void> {
   const isUnpacked = (await stat(task.path)).size >= MIN_UNPACKED_BYTES
-  if (isUnpacked) await unpack(task, converterPool, signal)
-  await converterPool.run(task, { check: true, isUnpacked }, { signal })
+  if (isUnpacked) await unpack(task, converterPool, account, signal)
+  await converterPool.run(task, { check: true, isUnpacked }, { account, signal })
 }
 
 function unpack(
   task: ConversionTask,
   converterPool: Converters,
+  account: string | undefined,
   signal?: AbortSignal,
 ): Promise<void> {
   return onEveryConverter(converterPool, signal, (_, signal) =>
-    converterPool.run(task, { unpack: true }, { signal }),
+    converterPool.run(task, { unpack: true }, { account, signal }),
   )
 }
 

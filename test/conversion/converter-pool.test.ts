@@ -99,6 +99,21 @@ test('a caller that disconnects ends its conversion, waiting or running', async 
   )
 })
 
+test('an account that has no step running gets a converter beyond those that others hold', async (t) => {
+  const converterPool = open(t, { atOnce: 1, beyond: 1 })
+  const gone = new AbortController()
+  const held = ['run for ever', 'convert'].map((deed) =>
+    converterPool.run(task(deed), whole, { account: 'a', signal: gone.signal }),
+  )
+  const steps = ['convert', 'convert'].map((deed) =>
+    converterPool.run(task(deed), whole, { account: 'b' }),
+  )
+  await Promise.all(steps)
+  assert.deepEqual(converterPool.load(), { running: 1, waiting: 1 })
+  gone.abort(new Error('left'))
+  for (const { status } of await Promise.allSettled(held)) assert.equal(status, 'rejected')
+})
+
 test('closing ends running and waiting conversions', async () => {
   const converterPool = openConverterPool(
     { atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 },

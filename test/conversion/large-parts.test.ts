@@ -62,7 +62,7 @@ test('an export in large deflated parts is converted by all converters together'
     scratch,
     output: join(folder, 'document'),
   } as const
-  await checkConversion(task, watched, AbortSignal.timeout(60_000))
+  await checkConversion(task, watched, 'acc_1', AbortSignal.timeout(60_000))
   assert.deepEqual(steps.splice(0), ['unpack', 'unpack', 'check'])
   const converted = await runConversion(task, watched, { wasChecked: true })
   assert.deepEqual(steps.splice(0), ['share', 'share', 'join'])

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createConversionQueue } from '../../server/conversion/queue.ts'
+import { createConversionQueue, type ConversionQueueLimits } from '../../server/conversion/queue.ts'
 import { Problem } from '../../server/common/errors.ts'
 
 const never = new AbortController().signal
 
 /** Conversions that end when the test says so, and the order in which they began. */
-function started(limits: { atOnce: number; queue: number }) {
+function started(limits: ConversionQueueLimits) {
   const queue = createConversionQueue(limits)
   const order: string[] = []
   const turns: Disposable[] = []
@@ -28,6 +28,18 @@ test('accounts take turns, however many conversions one of them has', async () =
   await new Promise((resolve) => setImmediate(resolve))
   for (let round = 0; round < 7; round++) await end()
   assert.deepEqual(order.join(''), 'abcabaa')
+})
+
+test('an account that has none running does not wait for long until those of others end', async () => {
+  const { queue, order, enter, end } = started({ atOnce: 2, queue: 100, patience: 5 })
+  const entered = ['a', 'a', 'a', 'b', 'b', 'c', 'd'].map((account) => enter(account))
+  await Promise.all([entered[3], entered[5]])
+  assert.deepEqual([order.join(''), queue.waiting], ['aabc', 3])
+  // Two of four end: one place is left to those that have none running.
+  await end()
+  assert.equal(order.join(''), 'aabcd')
+  await end()
+  assert.equal(order.join(''), 'aabcda')
 })
 
 test('at most two conversions of an account run, even when converters are idle', async () => {

@@ -47,7 +47,12 @@ const cases: [
   ['anything of nothing', { models: ['a'] }, { models: [] }, ['models.0']],
   ['many patterns, as the parent has them', { models: many('b') }, { models: many('b') }, []],
   ['more patterns than are compared', { models: many('bb') }, { models: many('b') }, ['models']],
-  ['many names', { models: many('b').map((entry) => entry.replaceAll('*', '')) }, { models: ['a*'] }, []],
+  [
+    'many names',
+    { models: many('b').map((entry) => entry.replaceAll('*', '')) },
+    { models: ['a*'] },
+    [],
+  ],
   ['a higher limit', { rpm: 6 }, { rpm: 5 }, ['rpm']],
   ['the same limit', { rpm: 5 }, { rpm: 5 }, []],
   [

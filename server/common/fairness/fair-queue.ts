@@ -5,6 +5,11 @@ import { FairShares, type FairSharesLimits, type RejectReason, type Slot } from 
 export interface FairQueueLimits {
   /** Pieces of work that run at the same time. */
   readonly concurrency: number
+  /**
+   * Pieces that may run above that, each the only one of its owner, once it has waited for so many
+   * milliseconds. Default: none.
+   */
+  readonly beyond?: { readonly pieces: number; readonly after: number }
   /** Pieces of one owner's work that run at the same time. */
   readonly perOwner: number
   /** Limits of the waiting work. */
@@ -18,7 +23,8 @@ interface OwnerState {
   running: number
   /** The start tag of the owner's next piece of work. */
   startTag: number
-  readonly waiting: Set<() => void>
+  /** What starts each piece, and since when it waits. */
+  readonly waiting: Map<() => void, number>
 }
 
 /** Above this many owners, those without work are forgotten. */
@@ -56,12 +62,7 @@ export class FairQueue {
   async acquire(owner: string, signal: AbortSignal, isEvictable: boolean): Promise<Disposable> {
     signal.throwIfAborted()
     const state = this.#stateOf(owner)
-    if (
-      this.#running < this.#limits.concurrency &&
-      state.running < this.#limits.perOwner &&
-      state.waiting.size === 0
-    )
-      return this.#start(state)
+    if (this.#mayStart(state) && state.waiting.size === 0) return this.#start(state)
     const evicted = new AbortController()
     const evict = (): void => evicted.abort(this.#limits.refusal('full'))
     const slot = this.#slots.acquire(owner, isEvictable ? evict : undefined)
@@ -97,7 +98,10 @@ export class FairQueue {
 
   #wait(state: OwnerState, slot: Slot, signal: AbortSignal): Promise<Disposable> {
     const { promise, resolve, reject } = Promise.withResolvers<Disposable>()
+    const { beyond } = this.#limits
+    const timer = beyond && setTimeout(() => this.#next(), beyond.after + 1)
     const stopWaiting = (): void => {
+      clearTimeout(timer)
       state.waiting.delete(start)
       slot.release()
       signal.removeEventListener('abort', abort)
@@ -111,7 +115,7 @@ export class FairQueue {
       reject(signal.reason)
     }
     if (state.waiting.size === 0) state.startTag = Math.max(state.startTag, this.#virtualTime)
-    state.waiting.add(start)
+    state.waiting.set(start, performance.now())
     signal.addEventListener('abort', abort)
     return promise
   }
@@ -133,13 +137,25 @@ export class FairQueue {
     }
   }
 
+  #mayStart({ running, waiting }: OwnerState): boolean {
+    const { concurrency, beyond, perOwner } = this.#limits
+    if (this.#running < concurrency) return running < perOwner
+    const [since = Infinity] = waiting.values()
+    return (
+      beyond !== undefined &&
+      running === 0 &&
+      this.#running < concurrency + beyond.pieces &&
+      performance.now() - since >= beyond.after
+    )
+  }
+
   #next(): void {
-    while (this.#running < this.#limits.concurrency) {
+    for (;;) {
       const ready = [...this.#owners.values()].filter(
-        (state) => state.waiting.size > 0 && state.running < this.#limits.perOwner,
+        (state) => state.waiting.size > 0 && this.#mayStart(state),
       )
       const [first] = ready.sort((a, b) => a.startTag - b.startTag)
-      const [start] = first?.waiting ?? []
+      const [start] = first?.waiting.keys() ?? []
       if (!start) return
       start()
     }
@@ -150,7 +166,7 @@ export class FairQueue {
     const state = this.#owners.get(owner) ?? {
       running: 0,
       startTag: this.#virtualTime,
-      waiting: new Set(),
+      waiting: new Map(),
     }
     this.#owners.set(owner, state)
     return state

@@ -25,6 +25,8 @@ export type ConverterMessage =
 export interface ConverterLimits {
   /** Converters that run at the same time. */
   readonly atOnce: number
+  /** Converters above that, each for an account that has no step running. Default: none. */
+  readonly beyond?: number
   /** Milliseconds that one step may take. */
   readonly deadline: number
   /** Bytes of JavaScript heap of one converter. */
@@ -37,22 +39,26 @@ export interface ConverterLimits {
 
 /** Runs conversion steps in child processes. One per process; dispose it at shutdown. */
 export interface ConverterPool extends AsyncDisposable {
-  /** The largest number of converters. */
+  /** The number of converters that anybody's steps run on. */
   readonly size: number
   /** Steps that are running and waiting. */
   load(): { running: number; waiting: number }
   /**
    * Runs one step, first in, first out.
    *
-   * @param options `signal` cancels it, also while it runs; the promise then rejects with the
-   *   signal's reason
+   * @param options `account`: whose step it is; `signal` cancels it, also while it runs; the promise
+   *   then rejects with the signal's reason
    * @returns what the conversion produced; zeros for a step without a document
    * @throws Problem `invalid_file` if the file is at fault
    */
   run(
     task: ConversionTask,
     step: ConversionStep,
-    options?: { signal?: AbortSignal; onProgress?: (progress: ConversionProgress) => void },
+    options?: {
+      account?: string | undefined
+      signal?: AbortSignal
+      onProgress?: (progress: ConversionProgress) => void
+    },
   ): Promise<Converted>
 }
 
@@ -60,6 +66,7 @@ export interface ConverterPool extends AsyncDisposable {
 interface QueuedStep {
   readonly task: ConversionTask
   readonly step: ConversionStep
+  readonly account: string | undefined
   readonly progress: (progress: ConversionProgress) => void
   readonly resolve: (converted: Converted) => void
   readonly reject: (error: unknown) => void
@@ -92,6 +99,7 @@ class ProcessPool implements ConverterPool {
   readonly #limits: ConverterLimits
   readonly #program: URL
   readonly #waiting: QueuedStep[] = []
+  readonly #running = new Set<QueuedStep>()
   /** Those without a step, and when each is stopped. */
   readonly #idle = new Map<ChildProcess, NodeJS.Timeout>()
   readonly #all = new Set<ChildProcess>()
@@ -119,7 +127,7 @@ class ProcessPool implements ConverterPool {
   async run(
     task: ConversionTask,
     step: ConversionStep,
-    { signal, onProgress = () => {} }: Parameters<ConverterPool['run']>[2] = {},
+    { account, signal, onProgress = () => {} }: Parameters<ConverterPool['run']>[2] = {},
   ): Promise<Converted> {
     signal?.throwIfAborted()
     if (this.#isClosed) throw new Error(SHUTTING_DOWN)
@@ -128,6 +136,7 @@ class ProcessPool implements ConverterPool {
     const item: QueuedStep = {
       task: { ...task, limits },
       step,
+      account,
       progress: onProgress,
       resolve,
       reject,
@@ -189,9 +198,7 @@ class ProcessPool implements ConverterPool {
   /** Gives steps that wait to converters, as far as there are any. */
   #dispatch(): void {
     if (this.#isClosed) return
-    while (this.#idle.size > 0 || this.#all.size < this.size) {
-      const item = this.#waiting.shift()
-      if (item === undefined) return
+    for (let item = this.#takeNext(); item !== undefined; item = this.#takeNext()) {
       try {
         this.#runOn(item, this.#acquireIdle() ?? this.#start())
       } catch (error) {
@@ -200,9 +207,21 @@ class ProcessPool implements ConverterPool {
     }
   }
 
+  /** The next step for which there is a converter. */
+  #takeNext(): QueuedStep | undefined {
+    const { running } = this.load()
+    if (running < this.size) return this.#waiting.shift()
+    if (running >= this.size + (this.#limits.beyond ?? 0)) return undefined
+    const busy = new Set(Array.from(this.#running, ({ account }) => account))
+    const next = this.#waiting.find(({ account }) => account !== undefined && !busy.has(account))
+    if (next) this.#waiting.splice(this.#waiting.indexOf(next), 1)
+    return next
+  }
+
   #runOn(item: QueuedStep, converter: ChildProcess): void {
     // It could not be started, for want of processes, memory or files: such a one never exits.
     if (converter.pid === undefined) return void converter.once('error', item.reject)
+    this.#running.add(item)
     let stderr = ''
     const onStderr = (text: string): void => {
       stderr = (stderr + text).slice(-MAX_STDERR_CHARS)
@@ -223,6 +242,7 @@ class ProcessPool implements ConverterPool {
       item.reject(exitError(code, signal, stderr))
     }
     const detach = (): void => {
+      this.#running.delete(item)
       clearTimeout(timer)
       starvationGuard[Symbol.dispose]()
       converter.off('message', onMessage).off('exit', onExit)
