@@ -2,6 +2,7 @@
 import { readExportedPage } from '../../packages/notion-markdown/src/certificate/export-reader.ts'
 import { readMarkdownPage } from '../../packages/notion-markdown/src/certificate/markdown-reader.ts'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
+import { orderPages } from '../../packages/notion-markdown/src/order.ts'
 import { readZip } from '../../packages/notion-markdown/src/archive/zip.ts'
 import { bytesSource } from '../../packages/notion-markdown/src/archive/byte-source.ts'
 import { AccountKeyQueue, type Owner } from '../../server/common/fairness/account-key-queue.ts'
@@ -14,7 +15,7 @@ import { written } from '../../server/ledger/reports/report-text.ts'
 import { Window } from '../../server/ledger/admission/sliding-window.ts'
 import { archive } from '../../test/support/archives/writer.ts'
 import { NEEDLE, shapes } from '../parts/shapes.ts'
-import { large, ofRows, type Row } from './row.ts'
+import { fill, large, ofRows, type Row } from './row.ts'
 
 const MB = 1024 * 1024
 
@@ -85,6 +86,15 @@ const PAGES = [
 ]
 
 export const ROWS: readonly Row[] = [
+  {
+    name: 'the folders above a page, of which ZIP takes 64 KB',
+    from: 4 * 1024,
+    most: 64 * 1024,
+    make: (size) => {
+      const page = { path: `${fill('d/', size)}a.html`, links: [], claims: [] }
+      return () => orderPages([page], -1)
+    },
+  },
   window('in their order', (i) => i),
   window('the newest first', (i, size) => size - i),
   window('in any order', (i, size) => (i * 48_271) % size),

@@ -31,6 +31,7 @@ const READS =
 const ELSEWHERE: Readonly<Record<string, string>> = {
   compilePaths: 'Our own tables, once each.',
   compileRules: 'Our own tables, at the start.',
+  compileInside: 'Compares entries of two keys, as many as narrowing.ts allows.',
   BodyDecoder: 'Takes the framing off requests and answers: RequestReader and ResponseReader.',
   readHandshake: 'Reads fields of a head, which RequestParser bounds.',
   parseFields: 'Reads the lines of a head: RequestReader and ResponseReader.',

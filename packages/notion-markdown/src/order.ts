@@ -185,6 +185,9 @@ interface Owners {
 function findFolderOwners(pages: readonly Linked[], sitemap: number): Owners[] {
   const byName = new Map<string, Set<number>>()
   const byTitle = new Map<string, Set<number>>()
+  // A folder is looked up only where a name is as long: to hash each folder above a page takes the
+  // square of its path's length.
+  const lengths = new Set<number>()
   pages.forEach(({ path }, page) => {
     if (page === sitemap) return
     const name = path.normalize('NFC').replace(/\.(?:html?|csv)$/i, '')
@@ -192,6 +195,7 @@ function findFolderOwners(pages: readonly Linked[], sitemap: number): Owners[] {
       [byName, name],
       [byTitle, name.replace(ID, '')],
     ] as const) {
+      lengths.add(key.length)
       const same = map.get(key)
       if (same) same.add(page)
       else map.set(key, new Set([page]))
@@ -199,9 +203,11 @@ function findFolderOwners(pages: readonly Linked[], sitemap: number): Owners[] {
   })
   return pages.map(({ path }) => {
     const folder = folderOf(path.normalize('NFC'))
-    for (let above = folder; above !== ''; above = folderOf(above)) {
+    for (let end = folder.length; end > 0; end = folder.lastIndexOf('/', end - 1)) {
+      if (!lengths.has(end)) continue
+      const above = folder.slice(0, end)
       const owners = byName.get(above) ?? byTitle.get(above)
-      if (owners) return { owners, isDirect: above === folder }
+      if (owners) return { owners, isDirect: end === folder.length }
     }
     return { owners: NO_PAGES, isDirect: false }
   })
