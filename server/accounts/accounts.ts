@@ -304,7 +304,7 @@ export async function showAccount(
 function accountNotFound(): Problem {
   return new Problem(
     'account_not_found',
-    'No account has this id. GET /api/v1/accounts lists those that you may see.',
+    'No account has this id. GET /api/v1/accounts lists the accounts that you may see.',
   )
 }
 

@@ -290,7 +290,7 @@ function readJson(bytes: Buffer, type: string | undefined): string {
   const duplicate = duplicateName(text)
   if (duplicate !== null)
     throw invalidFields([
-      { param: duplicate, code: 'duplicate', detail: 'This field is there twice. Send it once.' },
+      { param: duplicate, code: 'duplicate', detail: 'This field is sent twice. Send it once.' },
     ])
   return text
 }
@@ -314,7 +314,7 @@ async function collect(
       ? error
       : new Problem(
           'malformed_request',
-          'The request ended before its whole body had arrived. Send it again.',
+          'The request ended before its whole body arrived. Send it again.',
           { cause: error },
         )
   }

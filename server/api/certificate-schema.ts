@@ -28,9 +28,9 @@ const TotalsSchema = z
     equations: count,
     code_bytes: count,
     links: counts('web', 'notion', 'pages', 'files').openapi({
-      description: 'Different addresses of each page, by where they lead.',
+      description: 'Distinct addresses of each page, by target.',
     }),
-    assets: counts('local', 'web').openapi({ description: 'Different images of each page.' }),
+    assets: counts('local', 'web').openapi({ description: 'Distinct images of each page.' }),
   })
   .openapi('CertificateTotals')
 

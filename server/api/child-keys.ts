@@ -35,14 +35,14 @@ const Ttl = z
 const ChildKeyInput = strictObject({
   ttl: Ttl,
   models: RESTRICTION_FIELDS.models.default(null).openapi({
-    description: 'Models or globs inside those of the parent; null takes over the parent’s.',
+    description: 'Models or globs within the parent’s; null means all of the parent’s.',
   }),
   rpm: RESTRICTION_FIELDS.rpm.default(null).openapi({
     description:
-      'Its own requests in any 60 seconds, at most the parent’s, which they count under too.',
+      'Its own requests in any 60 seconds, at most the parent’s. They also count under the parent’s.',
   }),
   allowed_origins: RESTRICTION_FIELDS.allowed_origins.default(null).openapi({
-    description: 'Some of those of the parent; null takes over the parent’s.',
+    description: 'Some of the parent’s; null means all of the parent’s.',
   }),
   end_user: z
     .string()
@@ -53,7 +53,7 @@ const ChildKeyInput = strictObject({
     .refine((name) => withoutSecrets(name) === name, 'Must not hold a key or a token.')
     .nullable()
     .default(null)
-    .openapi({ description: 'Whom the key is for; recorded with each of its requests.' }),
+    .openapi({ description: 'The person the key is for; recorded with each of its requests.' }),
 })
 
 /** The routes of child keys. */

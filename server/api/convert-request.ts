@@ -123,14 +123,14 @@ export class ConvertRequests {
   #acquireSlot(account: string, evicted: AbortController): Slot {
     const slot = this.#uploads.acquire(account, () =>
       evicted.abort(
-        tooManyUploads('The upload was ended to make room for those of others.', 'full'),
+        tooManyUploads('The upload was ended to make room for those of other accounts.', 'full'),
       ),
     )
     if (typeof slot !== 'string') return slot
     throw tooManyUploads(
       slot === 'share'
-        ? 'Too many of your uploads are under way.'
-        : 'Too many uploads are under way.',
+        ? 'Too many of your uploads are in progress.'
+        : 'Too many uploads are in progress.',
       slot,
     )
   }

@@ -23,7 +23,7 @@ export const LastErrorSchema = z
     code: z
       .enum(['upstream_unreachable', 'upstream_timeout'])
       .nullable()
-      .openapi({ description: 'Why there was no answer, or not to its end.' }),
+      .openapi({ description: 'Why there was no complete response.' }),
     at: z.iso.datetime(),
   })
   .nullable()
@@ -47,7 +47,7 @@ export const CredentialSchema = z
     source: z.enum(['environment', 'stored']),
     readable: z
       .boolean()
-      .openapi({ description: 'Whether the master key opens it; if not, it is not used.' }),
+      .openapi({ description: 'Whether the master key can decrypt it; if not, it is not used.' }),
     resting_ms: z.number().int().openapi({
       description:
         'How long this process leaves it unused: because the provider refuses it, or, while another credential is healthy, after a limit or trouble (then only for that model). 0 means that it is used.',

@@ -36,7 +36,7 @@ const DatabaseSchema = z.object({
 const PageSchema = z.object({
   id: z.string().nullable(),
   parent_id: z.string().nullable(),
-  path: z.string().openapi({ description: 'Where the page lies in the archive.' }),
+  path: z.string().openapi({ description: 'The path of the page in the archive.' }),
   title: z.string(),
   icon: z.string().nullable(),
   anchor: z.string().openapi({
@@ -47,7 +47,7 @@ const PageSchema = z.object({
   properties: z.record(z.string(), z.unknown()).openapi({ description: 'As text.' }),
   property_values: z
     .record(z.string(), z.object({ type: typeOfProperty, value: valueOfProperty }))
-    .openapi({ description: 'The same as what they are.' }),
+    .openapi({ description: 'The same as typed values.' }),
   markdown: z.string().openapi({ description: 'This page alone.' }),
   assets: z.array(z.object({ path: z.string(), kind: z.string(), in_archive: z.boolean() })),
   databases: z.array(DatabaseSchema).openapi({ description: 'Those that the page shows.' }),

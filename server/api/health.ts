@@ -14,7 +14,7 @@ const StateSchema = z.object({
   }),
   troubles: z.array(z.string()).openapi({
     description:
-      'What keeps the server, or a part of it, from working, a sentence each; empty where nothing does.',
+      'One sentence for each problem of the server or a part of it; empty if there is none.',
   }),
 })
 

@@ -330,7 +330,7 @@ function openStream(c: ApiContext, limits: JobDependencies['limits']): AbortSign
   if (typeof slot === 'string') {
     throw new Problem(
       'too_many_requests',
-      'Too many jobs of this account are followed. Follow fewer at once.',
+      'This account follows too many jobs. Follow fewer at once.',
       { retryAfter: 1, status: slot === 'share' ? 429 : 503 },
     )
   }

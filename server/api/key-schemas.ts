@@ -43,7 +43,8 @@ export const KeySchema = z
       .nullable()
       .openapi({ description: 'Ids of providers; null means every provider.' }),
     read_only: z.boolean().openapi({
-      description: 'Whether it may generate and read, and change nothing that a provider stores.',
+      description:
+        'Whether it may only generate and read, without changing what a provider stores.',
     }),
     parent_id: z
       .string()
@@ -52,14 +53,13 @@ export const KeySchema = z
     end_user: z
       .string()
       .nullable()
-      .openapi({ description: 'Whom a child key was made for; null for a key of its own.' }),
+      .openapi({ description: 'The person a child key was made for; null for other keys.' }),
     expires_at: z.iso.datetime().nullable(),
     status: Status,
     created_at: z.iso.datetime(),
     last_used_at: z.iso.datetime().nullable(),
     previous_secret_expires_at: z.iso.datetime().nullable().openapi({
-      description:
-        'When the secret that was rotated away stops working; null where none does any more.',
+      description: 'When the previous secret stops working; null if none still works.',
     }),
     usage: z.object({
       requests: count,
@@ -157,19 +157,19 @@ export const RotationInput = strictObject({
     .min(0)
     .max(MAX_GRACE_SECONDS)
     .default(86_400)
-    .openapi({ description: 'How long the old secret goes on working.' }),
+    .openapi({ description: 'How long the old secret keeps working.' }),
 })
 
 /** Which keys are purged. */
 export const PurgeInput = strictObject({
-  status: z.array(z.enum(ENDED)).min(1).openapi({ description: 'How they have ended.' }),
+  status: z.array(z.enum(ENDED)).min(1).openapi({ description: 'How the requests ended.' }),
 })
 
 /** The answer to a purge. */
 export const PurgeSchema = z
   .object({
     object: z.literal('purge'),
-    purged: count.openapi({ description: 'How many there were.' }),
+    purged: count.openapi({ description: 'Their number.' }),
   })
   .openapi('Purge')
 

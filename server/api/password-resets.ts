@@ -27,7 +27,7 @@ const ResetSchema = z
 const OpenSchema = z.object({
   object: z.literal('password_reset'),
   email: z.string().nullable().openapi({
-    description: 'What the account signs in with; null where it has none, and is to be given one.',
+    description: 'The e-mail address to sign in with; null if the account has none yet.',
   }),
   name: z.string(),
   expires_at: z.iso.datetime(),

@@ -44,7 +44,7 @@ export const ProviderSchema = z
       .nullable()
       .openapi({ description: 'Where the proxy connects instead; administrators only.' }),
     speaks: z.string().nullable().openapi({
-      description: 'The built-in provider whose API it has, where it was added here.',
+      description: 'The built-in provider whose API it has, if it was added here.',
     }),
     credentials: z
       .array(CredentialSchema)

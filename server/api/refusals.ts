@@ -30,10 +30,10 @@ export const RefusalSchema = z
     outcome: z.literal('refused'),
     status: count,
     code: z.string().openapi({ description: 'The X-Proxy-Error of the answer.' }),
-    detail: z.string().openapi({ description: 'The sentence that the caller was told.' }),
+    detail: z.string().openapi({ description: 'The sentence that the caller got.' }),
     count: count.openapi({
       description:
-        'Refusals of this key and code that this one stands for: while many are refused, only some are kept.',
+        'The number of refusals of this key and code that this one stands for. If many requests are refused, only some are kept.',
     }),
   })
   .openapi('Refusal')
@@ -70,7 +70,7 @@ export function refusalRoutes(
       path: '/api/v1/refusals',
       summary: 'List requests that the proxy refused, newest first',
       description:
-        'Requests without a known key are not among them. Refusals are kept for 30 days, or as long as the ledger keeps requests where that is shorter.',
+        'Requests without a known key are not listed. Refusals are kept for 30 days, or as long as the ledger keeps requests if that is shorter.',
       access: 'manage',
       query: Query,
       answer: ok('A page of refusals', ListSchema),

@@ -44,7 +44,7 @@ const RequestSchema = z
     state: State,
     outcome: Outcome,
     status: count.nullable().openapi({
-      description: 'The status that the caller was answered; null while there is none.',
+      description: 'The status of the response to the caller; null while there is none.',
     }),
     error: z.string().nullable().openapi({
       description:
@@ -63,7 +63,10 @@ const RequestSchema = z
     child_id: z.string().nullable().openapi({
       description: 'The child key that sent it; null where the key itself did.',
     }),
-    end_user: z.string().nullable().openapi({ description: 'Whom the child key was made for.' }),
+    end_user: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The person the child key was made for.' }),
   })
   .openapi('Request')
 
@@ -98,7 +101,7 @@ const Query = PageQuery.extend({
     .string()
     .max(MAX_END_USER)
     .optional()
-    .openapi({ description: 'Whom the child key was made for.' }),
+    .openapi({ description: 'The person the child key was made for.' }),
   model: z.string().max(300).optional(),
   provider: z.string().max(100).optional(),
   state: State.optional(),

@@ -27,8 +27,7 @@ const SharedObjectSchema = z
 const Wanted = strictObject({
   provider: z.string().min(1).max(64).openapi({ example: 'openai' }),
   kind: z.string().min(1).max(64).openapi({
-    description:
-      'What kind of object it is; a wrong one is answered with the kinds of the provider.',
+    description: "The kind of the object; the error for a wrong one lists the provider's kinds.",
     example: 'vector_store',
   }),
   object_id: z.string().min(1).max(2_048).openapi({

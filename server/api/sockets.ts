@@ -29,7 +29,10 @@ const SocketSchema = z
     child_id: z.string().nullable().openapi({
       description: 'The child key that opened it; null where the key itself did.',
     }),
-    end_user: z.string().nullable().openapi({ description: 'Whom the child key was made for.' }),
+    end_user: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The person the child key was made for.' }),
     provider: z.string(),
     endpoint: z.string(),
     model: z.string().nullable().openapi({ description: 'As the session has named it last.' }),
@@ -62,7 +65,7 @@ export function socketRoutes(
       path: '/api/v1/sockets',
       summary: 'List open WebSockets of the proxy, the oldest first',
       description:
-        'Those of all processes. What another process holds is listed within a second, and its figures are at most ten seconds old.',
+        'The sockets of all processes. Those of another process are listed within a second, with figures at most ten seconds old.',
       access: 'manage',
       query: PageQuery.extend(AccountScopeParams.shape),
       answer: ok('A page of sockets', countedListOf(SocketSchema)),

@@ -16,8 +16,7 @@ const count = z.number().int()
 const LineSchema = z
   .object({
     time: z.iso.datetime().optional().openapi({
-      description:
-        'Start of the minute, hour or day, UTC; of the finest of them that is asked for.',
+      description: 'Start of the minute, hour or day, UTC, whichever is the finest requested.',
     }),
     key_id: z.string().optional(),
     key_name: z
@@ -89,7 +88,7 @@ const Query = AccountScopeParams.extend({
     description:
       'Defaults to 30 days ago, or to 30 days before a `to` in the past; by the minute to one hour, and 24 at most. Whole hours count, or whole minutes, the first one too.',
   }),
-  to: Moment.optional().openapi({ description: 'Not included. Defaults to now.' }),
+  to: Moment.optional().openapi({ description: 'End of the period, exclusive. Defaults to now.' }),
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
   provider: z.string().max(100).optional(),

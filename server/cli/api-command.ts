@@ -148,7 +148,9 @@ async function printResult(
 }
 
 function undoFailed(error: unknown): string {
-  return error instanceof ApiError ? error.message : 'What was made could not be undone: revoke it.'
+  return error instanceof ApiError
+    ? error.message
+    : 'The new record could not be removed: revoke it.'
 }
 
 /** A list, for `--json` and for a person. */

@@ -8,7 +8,7 @@ export class Row {
   /** @throws Error where it is no object */
   constructor(value: unknown) {
     if (typeof value !== 'object' || value === null)
-      throw new Error('The server answered with something else than an object.')
+      throw new Error("The server's response is not an object.")
     this.json = value
   }
 

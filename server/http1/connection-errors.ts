@@ -31,7 +31,7 @@ export interface ConnectionErrors {
 /** Too many connections or requests of one address. */
 export const TOO_MANY_CONNECTIONS = [
   'too_many_connections',
-  'Too many requests from this address are under way. Try again in a moment.',
+  'Too many requests from this address are in progress. Try again in a moment.',
 ] as const
 
 /** The bytes of an error, after which the connection is closed. @param now since 1970 (ms) */

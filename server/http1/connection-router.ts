@@ -262,7 +262,7 @@ function addressOwner({ remoteAddress = '' }: Socket): Owner {
 }
 
 /** Invalid bytes instead of a request, and the rest of an upload. */
-const NOT_HTTP = ['malformed_request', 'What was sent is not an HTTP/1.1 request.'] as const
+const NOT_HTTP = ['malformed_request', 'The bytes are not an HTTP/1.1 request.'] as const
 const TRUNCATED_UPLOAD = [
   'invalid_file',
   'The upload ends before its last byte. Send it again.',

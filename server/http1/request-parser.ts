@@ -279,7 +279,7 @@ function interpretFields(
   if (hosts > 1 || (hosts === 0 && !http10))
     throw malformed('The request must have one Host header.')
   if (coding !== null && (length !== null || http10))
-    throw malformed('The request says in two ways where its body ends.')
+    throw malformed('The request gives two lengths for its body.')
   if (coding !== null && coding !== 'chunked')
     throw malformed('The request has a transfer coding other than chunked.')
   const counted = length === null ? null : digits(length)

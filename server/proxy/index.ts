@@ -93,7 +93,7 @@ export async function openProxy(
   keepFresh(resources, store, refresh, log)
   const keys = resources.use(
     await openKeyCache(store, (error) =>
-      log.error('Keys cannot be read; those that are known go on working.', error),
+      log.error('Keys cannot be read; known keys keep working.', error),
     ),
   )
   const client = openClient(config.proxy, clock)
@@ -109,7 +109,7 @@ export async function openProxy(
     ledger,
     credentials,
     objects: openObjectOwners(store, (error) =>
-      log.error('An object that a provider made for a key could not be noted.', error),
+      log.error('An object that a provider made for a key could not be recorded.', error),
     ),
     client,
     minter: new Minter(
@@ -236,7 +236,7 @@ async function probeById(
       ok: false,
       status: null,
       detail:
-        'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.',
+        'The master key of this server cannot decrypt this credential. Restore the key that it was stored with, or store the credential again.',
     }
   const credential = credentials.all.find((one) => one.id === id)
   return credential && probeCredential(credential)

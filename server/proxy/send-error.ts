@@ -161,7 +161,7 @@ function credentialOf({ exchange: { headers }, route }: RequestContext): string 
 /** The response to an unexpected error. */
 function toGatewayError(error: unknown): GatewayError {
   return transientProblem(error) === undefined
-    ? new GatewayError('internal_error', 'The proxy failed. Nothing more is known to the caller.')
+    ? new GatewayError('internal_error', 'The proxy failed. The caller knows nothing more.')
     : serviceUnavailable('The store of the proxy does not answer at the moment.')
 }
 

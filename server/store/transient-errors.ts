@@ -1,4 +1,4 @@
-// Errors of the store, the blobs or the disk that pass by themselves, as what a caller is told.
+// Temporary errors of the store, the blobs or the disk, as problems for a caller.
 import { Problem, codeOf } from '../common/errors.ts'
 import { StoreError, type StoreErrorCode } from './store-error.ts'
 
@@ -14,7 +14,7 @@ const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
   unavailable: NO_ANSWER,
   closed: NO_ANSWER,
   full: NO_ROOM,
-  slow: 'The report takes too long. Ask for a shorter time, or for one key.',
+  slow: 'The report takes too long. Request a shorter period, or one key.',
   crowded: 'Too many reports of this account are waiting.',
   blobs: 'The store for files does not answer at the moment.',
 }

@@ -191,10 +191,10 @@ test('a damaged or invalid backup changes nothing', async (t) => {
   const blob = join(location, 'blobs', 'Xy', 'blob_1Xy')
   writeFileSync(blob, 'bytes of A blob')
   await assert.rejects(restore(location), /The file blobs\/Xy\/blob_1Xy of the backup is damaged\./)
-  await assert.rejects(restore(temporaryFolder(t)), /is no backup: its manifest\.json cannot/)
+  await assert.rejects(restore(temporaryFolder(t)), /is not a backup: its manifest\.json cannot/)
   const manifest = readFileSync(join(location, 'manifest.json'), 'utf8')
   writeFileSync(join(location, 'manifest.json'), manifest.replace('blobs/Xy', '../../Xy'))
-  await assert.rejects(restore(location), /This is no backup/)
+  await assert.rejects(restore(location), /This is not a backup/)
   assert.deepEqual(readdirSync(target.data), [])
 })
 

@@ -225,7 +225,7 @@ export const KEYS: readonly Command[] = [
     name: 'keys revoke',
     args: '<id>',
     summary: 'revoke a proxy key, for good',
-    notes: 'A key is named by its id, or by itself: tmk_… from its beginning on.',
+    notes: 'Name a key by its id, or by the beginning of the key itself: tmk_….',
     examples: ['tollmark keys revoke key_…', 'tollmark keys revoke tmk_…'],
     act: async (context) => {
       const { client } = context

@@ -102,7 +102,8 @@ export const REQUESTS: readonly Command[] = [
       ACCOUNT_OPTION,
       LIMIT_OPTION,
     ],
-    notes: 'While many are refused, only some are kept; COUNT tells how many one stands for.',
+    notes:
+      'If many requests are refused, only some are kept; COUNT is the number that each stands for.',
     examples: ['tollmark requests refused --from 1h', 'tollmark requests refused --key key_…'],
     act: async ({ client, values, now }) => {
       const query = {

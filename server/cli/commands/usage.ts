@@ -64,7 +64,7 @@ export const USAGE = apiCommand({
     ])
     return {
       record: report.json,
-      lines: report.rows('data').length > 0 ? lines : ['Nothing was used in that time.'],
+      lines: report.rows('data').length > 0 ? lines : ['Nothing was used in that period.'],
     }
   },
 })

@@ -10,8 +10,7 @@ export const VERIFY: Command = {
   name: 'verify',
   summary: "prove from the ledger that no key's limit was ever exceeded",
   options: [JSON_OPTION],
-  notes:
-    'Proves that no key was ever let through more often than its limit in any 60 seconds; exit code 1 where one was.',
+  notes: 'Proves that no key ever exceeded its limit in any 60 seconds; exit code 1 if one did.',
   examples: ['tollmark verify'],
   run: async (values) => {
     const { openStore } = await import('../../store/open.ts')

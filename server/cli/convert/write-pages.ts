@@ -80,7 +80,7 @@ class PagesUpdate {
 
   async run(): Promise<PagesWritten> {
     const list = readManifest(this.#list ? await textOf(this.#list.content()) : '')
-    if (!list) throw new WriteError('What came back is no folder of pages.')
+    if (!list) throw new WriteError('The response is not a folder of pages.')
     const { flavor, files } = list
     const oldText = this.#folder.has(MANIFEST)
       ? await readFile(this.#folder.at(MANIFEST), 'utf8')

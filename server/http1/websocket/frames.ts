@@ -164,7 +164,7 @@ export class FrameReader {
 function headLength(bytes: Buffer, from: number, isMasked: boolean): number {
   const came = bytes.length - from
   if (came > 0 && (bytes.readUInt8(from) & RESERVED) !== 0)
-    throw new FrameError(CLOSE.protocolError, 'A frame uses an extension. None was agreed on.')
+    throw new FrameError(CLOSE.protocolError, 'A frame uses an extension. None was negotiated.')
   if (came < 2) return 2
   const second = bytes.readUInt8(from + 1)
   if (((second & MASKED) !== 0) !== isMasked)

@@ -86,7 +86,7 @@ export async function joinProcesses({ store, clock, log, instance }: Joining): P
     )
     if (strangers.length === 0 || !known.includes(instance)) return known
     if (clock.mono() - start > UNCOUNTED_MS) {
-      log.warn('Processes on this store have not counted this one; it starts all the same.', {
+      log.warn('Other processes on this store have not counted this one; it starts anyway.', {
         instances: strangers.map(({ id }) => id).join(', '),
       })
       return known

@@ -44,7 +44,7 @@ export function readCredential(
   if (presented === null)
     throw new GatewayError(
       'malformed_request',
-      'The request holds two different proxy keys. Send one.',
+      'The request has two different proxy keys. Send one.',
     )
   return { credential: presented.credential, fromQuery: presented.fromQuery, origin }
 }
@@ -78,8 +78,6 @@ export function openSlot(ledger: Ledger, shares: RequestShares, key: CachedKey):
   }
   const slot = shares.acquire(id, accountId)
   if (slot === null)
-    throw serviceUnavailable(
-      'The proxy is busy, and this key has its share of the requests under way.',
-    )
+    throw serviceUnavailable('The proxy is busy, and this key has used its share of open requests.')
   return slot
 }

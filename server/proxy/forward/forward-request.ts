@@ -91,10 +91,10 @@ export function guardsOf(
 /** The error instead of a response that may contain a credential. */
 const secretError = (reason: 'secret' | 'busy'): GatewayError =>
   reason === 'busy'
-    ? serviceUnavailable('The proxy has no room at the moment to read the answer.')
+    ? serviceUnavailable('The proxy has no room to read the response at the moment.')
     : new GatewayError(
         'endpoint_not_allowed',
-        'The answer hands out access to the provider, so no proxy key may have it.',
+        "The provider's response contains a credential, which no proxy key may receive.",
       )
 
 /** An admitted request, its upstream and its credential. */

@@ -13,7 +13,7 @@ export interface HeaderRule {
 
 /** Hop-by-hop headers (RFC 9110, section 7.6.1), besides those that `Connection` names. */
 const HOP_BY_HOP: HeaderRule = {
-  why: 'Says something about one connection only.',
+  why: 'Applies to one connection only.',
   names: [
     'connection',
     'keep-alive',
@@ -36,9 +36,9 @@ export const REQUEST_RULES: readonly HeaderRule[] = [
     why: 'We set the host that we dial, and answer `Expect` ourselves.',
     names: ['host', 'expect', 'alt-used'],
   },
-  { why: 'Says something to this proxy.', names: ['x-proxy-context-key', 'x-fal-target-url'] },
+  { why: 'Is addressed to this proxy.', names: ['x-proxy-context-key', 'x-fal-target-url'] },
   {
-    why: 'Could make the upstream take the request for another one than we checked.',
+    why: 'Could make the upstream read another request than the one we checked.',
     names: [
       'x-http-method-override',
       'x-http-method',
@@ -80,17 +80,17 @@ export const REQUEST_RULES: readonly HeaderRule[] = [
 export const REQUEST_PATTERNS: readonly HeaderRule[] = [
   {
     // Whole words, or words that end so: api-key, apikey, authtoken, x-amz-credential.
-    why: 'Reads like a credential.',
+    why: 'Looks like a credential.',
     pattern:
       /(?:^|-)(?:[a-z0-9]*(?:keys?|tokens?|secrets?|passwords?|passwd|passphrase|credentials?|signatures?|cookies?|authorization|authentication)|x?auth|oauth2?|jwt|bearer|hmac|sig|assertion)(?:-|$)/,
   },
   {
-    why: 'Reads like the address or place of the person who asks.',
+    why: 'Looks like the address or location of the person behind the request.',
     pattern:
       /(?:^|-)(?:(?:client|user|remote|real|source|src|socket|peer|viewer|caller)?ip(?:s|v[46]|country)?|(?:client|remote|source|peer)?addr(?:ess)?|geo(?:ip|location)?|latitude|longitude|latlong|citylatlong)(?:-|$)/,
   },
   {
-    why: 'Reads like who the person is that asks.',
+    why: 'Looks like the identity of the person behind the request.',
     names: ['from'],
     pattern:
       /(?:^|-)(?:user(?!-agent(?:-|$))(?:id|name|info|email)?|e?mail|principal|authenticated|oidc|saml|identity|client-cert|clientcert)(?:-|$)/,
@@ -130,7 +130,7 @@ export const REQUEST_PATTERNS: readonly HeaderRule[] = [
 export const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   [
     'idempotency-key',
-    'Names the request, not who sends it (draft-ietf-httpapi-idempotency-key-header).',
+    'Names the request, not its sender (draft-ietf-httpapi-idempotency-key-header).',
   ],
   ['x-idempotency-key', 'The same, as some SDKs write it.'],
 ])
@@ -150,7 +150,7 @@ export const RESPONSE_RULES: readonly HeaderRule[] = [
     pattern: /(?:^|-)(?:organi[sz]ation|account|workspace|tenant)(?:-(?:id|name))?$/,
   },
   {
-    why: 'A word of this proxy about its own answer.',
+    why: 'A header by which the proxy describes its own responses.',
     names: ['x-proxy-error', 'x-proxy-request-id'],
   },
   {
@@ -162,7 +162,7 @@ export const RESPONSE_RULES: readonly HeaderRule[] = [
     prefixes: ['secure-session-', 'sec-session-'],
   },
   {
-    why: 'Says how every connection to our host is made.',
+    why: 'Controls all connections to our host.',
     names: [
       'strict-transport-security',
       'alt-svc',
@@ -172,12 +172,12 @@ export const RESPONSE_RULES: readonly HeaderRule[] = [
     ],
   },
   {
-    why: 'Makes browsers report what they see of our host to somebody.',
+    why: 'Makes browsers send reports about our host to others.',
     names: ['nel', 'report-to', 'reporting-endpoints'],
   },
   { why: 'Deletes what our host keeps in the browser.', names: ['clear-site-data'] },
   {
-    why: 'Gives a worker power over more of our host than where it lies.',
+    why: 'Lets a worker control more of our host than its own folder.',
     names: ['service-worker-allowed'],
   },
   { why: 'Sends the browser elsewhere.', names: ['refresh'] },
@@ -186,11 +186,11 @@ export const RESPONSE_RULES: readonly HeaderRule[] = [
     names: ['accept-ch', 'accept-ch-lifetime', 'critical-ch'],
   },
   {
-    why: 'Says how browsers keep pages of our host apart, or load them ahead.',
+    why: 'Controls how browsers isolate or preload pages of our host.',
     names: ['origin-agent-cluster', 'supports-loading-mode', 'speculation-rules'],
   },
   {
-    why: 'Says that addresses of our host mean the same, or are a dictionary for others.',
+    why: 'Declares that addresses of our host are equivalent, or a compression dictionary for others.',
     names: ['no-vary-search', 'use-as-dictionary'],
   },
   {

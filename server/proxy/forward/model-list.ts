@@ -73,7 +73,7 @@ interface ModelListRequest {
 /** The error instead of a list that cannot be passed on. */
 export function modelListError(reason: 'unread' | 'busy'): GatewayError {
   if (reason === 'busy')
-    return serviceUnavailable('The proxy has no room at the moment to read the list of models.')
+    return serviceUnavailable('The proxy has no room to read the list of models at the moment.')
   return new GatewayError(
     'endpoint_not_allowed',
     'The list of models could not be read, or is larger than 4 MB, and this key may not use all of them.',

@@ -48,7 +48,9 @@ export function scannerFor(
     const isForm = rule.multipart === true || rule.formJson !== undefined
     const boundary = strict && !isForm ? null : boundaryOf(type)
     if (boundary === null)
-      return unknownModel('The body is multipart in a way in which its model cannot be known.')
+      return unknownModel(
+        'The body is multipart in a form in which its model cannot be determined.',
+      )
     if (rule.formJson !== undefined)
       return new FormJsonBody(boundary, rule.formJson, new JsonBody(places, strict, findings), {
         strict,
@@ -68,7 +70,7 @@ export function scannerFor(
   }
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
   if (strict && charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset))
-    return ambiguous('The body is in another charset than UTF-8.')
+    return ambiguous('The body is not in UTF-8.')
   return new JsonBody(places, strict, findings)
 }
 
@@ -213,7 +215,7 @@ class FormBody implements BodyScanner {
     }
     if (problem !== null) return ambiguous(problem)
     return this.#strict && names.size < fields.length
-      ? ambiguous('A field of the multipart body stands there twice.')
+      ? ambiguous('The multipart body has a field twice.')
       : null
   }
 }

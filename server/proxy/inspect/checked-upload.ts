@@ -92,7 +92,7 @@ export class CheckedUpload implements RequestBody, BodySink {
     if (!this.#reader.end()) {
       // A file that breaks off names nothing, and all of it has gone up.
       if (this.#held.length === 0) return this.#release()
-      return this.#refuse(ambiguous('The body does not end as a body of parts does.'))
+      return this.#refuse(ambiguous('The multipart body has no closing boundary.'))
     }
     this.#mayPass = true
     this.#decide()

@@ -174,11 +174,11 @@ export function refuseUnreadable({ objects }: CachedKey, inspection: Inspection)
   if (inspection.refusal !== null || inspection.findings.unclear)
     throw new GatewayError(
       'ambiguous_body',
-      'The body cannot be read, so it is not known which stored objects it names.',
+      'The body cannot be read, so the stored objects that it names are unknown.',
     )
   if (objects === 'own' && inspection.isUnreadable)
     throw new GatewayError(
       'ambiguous_body',
-      'The body is neither JSON nor a form of UTF-8, so it is not known which stored objects it names.',
+      'The body is neither JSON nor a form in UTF-8, so the stored objects that it names are unknown.',
     )
 }

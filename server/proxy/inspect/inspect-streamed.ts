@@ -24,7 +24,7 @@ export async function inspectPartial(
   if (buffered.reason !== 'too_large')
     throw new GatewayError(
       'body_too_slow',
-      'The body of the request came too slowly. A body that has to be read whole must come at 16 KB/s on average.',
+      'The body of the request arrived too slowly. A body that must be read completely has to arrive at 16 KB/s on average.',
     )
   const { key, provider } = target
   if (!key.scope.all) throw tooLarge('model', limits.body)

@@ -175,7 +175,7 @@ export class MultipartReader {
 
   #behindEnd(bytes: Buffer, last: boolean): number {
     if (bytes.length > 2 || (last && bytes.length > 0 && !bytes.equals(this.#ends.line)))
-      return this.#refuse('The multipart body goes on behind its last boundary.')
+      return this.#refuse('The multipart body continues after its last boundary.')
     if (last) this.#state = 'over'
     return WAIT
   }
@@ -251,7 +251,7 @@ export class MultipartReader {
 }
 
 const NOTHING = Buffer.alloc(0)
-const MISPLACED = 'The boundary of the multipart body is missing, or stands inside a part.'
+const MISPLACED = 'The boundary of the multipart body is missing, or occurs inside a part.'
 const NO_HEAD_END = 'A part of the multipart body has no end of headers.'
 /** TABLE: what is missing if a body ends in this state. */
 const MISSING: Record<Exclude<State, 'over'>, string> = {

@@ -36,8 +36,7 @@ export class UploadReader {
   /** Why the objects of the body are uncertain; null if they are not. */
   get problem(): string | null {
     return (
-      this.#reader.problem ??
-      (this.#findings.unclear ? 'A part of the body cannot be read for certain.' : null)
+      this.#reader.problem ?? (this.#findings.unclear ? 'A part of the body is ambiguous.' : null)
     )
   }
 

@@ -51,7 +51,7 @@ export class Minter {
   async mint(parent: CachedKey, secret: string, input: ChildInput): Promise<MintedChild> {
     const line = this.#lines.get(parent.id) ?? { size: 0, last: Promise.resolve() }
     if (line.size >= MAX_WAITING)
-      throw serviceUnavailable('This key waits for as many child keys as it can.')
+      throw serviceUnavailable('This key has too many requests for child keys in progress.')
     this.#lines.set(parent.id, line)
     line.size++
     const made = line.last.then(() => mintChild(this.#store, parent.id, input, this.#now(), secret))
@@ -182,7 +182,7 @@ async function readJson(
   if (read.ok) return parse(Buffer.concat(read.pieces))
   if (read.reason === 'gone') return null
   if (read.reason === 'slow')
-    throw new GatewayError('body_too_slow', 'The body came too slowly. Send it again.')
+    throw new GatewayError('body_too_slow', 'The body arrived too slowly. Send it again.')
   if (read.reason === 'busy') throw serviceUnavailable(BUFFERS_FULL)
   discardBody(body)
   throw new GatewayError('body_too_large', 'The body of this request is larger than 64 KB.')

@@ -40,7 +40,7 @@ const DENIAL_MESSAGES: Readonly<Record<Denial, string>> = {
  * are.
  */
 const UNKNOWN_OWNERS =
-  'The answer tells of everything that the account holds, and this key may only reach objects of its own.'
+  'The response is about all objects of the account, and this key may only reach its own.'
 
 /**
  * Checks that a request names only objects that its key may name.
@@ -132,7 +132,7 @@ export function guardList(
       sendError(
         reason === 'busy'
           ? serviceUnavailable(
-              'The proxy cannot find out at the moment whose objects are in the list.',
+              'The proxy cannot look up the owners of the listed objects at the moment.',
             )
           : new GatewayError(
               'endpoint_not_allowed',

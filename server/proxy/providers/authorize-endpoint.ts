@@ -65,12 +65,12 @@ function refuseSlashes({ spelling }: Match, pathAndQuery: string): void {
   if (DOUBLED_SLASH.test(pathAndQuery))
     throw new GatewayError(
       'invalid_upstream_url',
-      'The path of the upstream address holds two slashes in a row.',
+      'The path of the upstream address has two slashes in a row.',
     )
   if (spelling !== 'plain' && ENCODED_SLASH.test(pathAndQuery))
     throw new GatewayError(
       'invalid_upstream_url',
-      'The path of the upstream address holds an encoded slash (%2F) where this provider has none.',
+      'The path of the upstream address has an encoded slash (%2F) where this provider has none.',
     )
 }
 

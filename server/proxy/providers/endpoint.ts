@@ -305,7 +305,7 @@ export function refuseEndpoint(
     return {
       code: 'model_not_allowed',
       message:
-        'The path is spelled so that the model it reaches cannot be known. This key is limited to certain models.',
+        'The spelling of the path makes its model ambiguous. This key is limited to certain models.',
     }
   }
   if (match.spelling === 'long')
@@ -316,7 +316,7 @@ export function refuseEndpoint(
   if (match.spelling === 'dots')
     return {
       code: 'invalid_upstream_url',
-      message: 'The path of the upstream address holds . or .. segments.',
+      message: 'The path of the upstream address has . or .. segments.',
     }
   if (scoped)
     return {

@@ -116,6 +116,6 @@ function taken(error: unknown): never {
 export function noSuchProvider(): Problem {
   return new Problem(
     'provider_not_found',
-    'No provider that was added here has this id. Built-in ones and those of TOLLMARK_PROVIDERS cannot be changed here.',
+    'No added provider has this id. Built-in ones and those of TOLLMARK_PROVIDERS cannot be changed here.',
   )
 }

@@ -71,7 +71,7 @@ const CALLER = nothing('The caller runs it: the model only asks for it.')
 const SEARCH = nothing("Billed a search or page; what is found is read by the request's own model.")
 const CODE = nothing('Code runs in a container, without a model.')
 const SERVER = nothing('A server that the caller names answers.')
-const INDEX = nothing('Searches an index that was made when its files were stored.')
+const INDEX = nothing('Searches an index that was built when its files were stored.')
 const ITSELF = nothing("The request's own model runs it.")
 
 /**

@@ -249,7 +249,7 @@ export class MessageInspector {
     if (scan.isOdd)
       throw new GatewayError(
         'ambiguous_body',
-        'The message can be read in more than one way: a key stands there twice, or in other letters.',
+        'The message is ambiguous: it has a key twice, or in another spelling.',
       )
     if (scan.found.size === 0)
       throw new GatewayError(

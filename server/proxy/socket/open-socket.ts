@@ -49,7 +49,7 @@ export function socketOf(
   if (handshake === null)
     throw new GatewayError(
       'malformed_request',
-      'The request is no handshake of a WebSocket (RFC 6455, version 13).',
+      'The request is not a WebSocket handshake (RFC 6455, version 13).',
     )
   if (!exchange.canSwitch) throw new GatewayError('upgrade_not_supported', NOT_SWITCHABLE)
   return {

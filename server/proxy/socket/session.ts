@@ -132,7 +132,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
       return this.onRefused(error)
     }
     if (this.#clientSide.isTooSlow(now))
-      return this.#refuse('body_too_slow', 'A message came too slowly.')
+      return this.#refuse('body_too_slow', 'A message arrived too slowly.')
     const { up, down } = rows.bytes
     if (up + down !== this.#moved) {
       this.#moved = up + down
@@ -160,7 +160,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
   onRefused(error: unknown): void {
     if (error instanceof GatewayError) return this.#refuse(error.code, error.message)
     this.#parts.log.error('A message of a socket could not be inspected.', error)
-    this.#refuse('internal_error', 'The proxy failed. Nothing more is known to the caller.')
+    this.#refuse('internal_error', 'The proxy failed. The caller knows nothing more.')
   }
 
   onFull(): void {

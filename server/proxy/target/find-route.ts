@@ -42,7 +42,7 @@ export function refuseNavigation(headers: readonly string[]): void {
     )
       throw new GatewayError(
         'origin_not_allowed',
-        'The answers of the proxy are read by programs. A browser may not open them as a page, a frame or a script.',
+        'Responses of the proxy are for programs. A browser may not open them as a page, a frame or a script.',
       )
   }
 }

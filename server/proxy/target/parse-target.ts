@@ -120,7 +120,7 @@ export function effectiveTarget(target: string, headers: readonly string[]): str
 export function readTarget(target: string, keyParametersOf = noParameters): Target {
   if (!ASCII.test(target))
     return invalid(
-      'The request target holds a space, a control character or a raw non-ASCII byte. Percent-encode it.',
+      'The request target has a space, a control character or a raw non-ASCII byte. Percent-encode it.',
     )
   const named = afterProxyPath(target)
   return named.startsWith('/')
@@ -175,10 +175,10 @@ export function readAddress(address: string, keyParametersOf = noParameters): Ta
     return invalid(
       'The upstream address must begin with https:// (and be percent-encoded at most once).',
     )
-  if (CONTROL.test(address)) return invalid('The upstream address holds a control character.')
+  if (CONTROL.test(address)) return invalid('The upstream address has a control character.')
   if (/[\s\\]/.test(address))
     return invalid(
-      'The upstream address holds a space or a backslash. Encode a space as %20 before encoding the address as a whole.',
+      'The upstream address has a space or a backslash. Encode a space as %20 before encoding the address as a whole.',
     )
   if (address.includes('#'))
     return invalid('The upstream address has a fragment (#…), which no server ever receives.')
@@ -203,16 +203,14 @@ export function readAddress(address: string, keyParametersOf = noParameters): Ta
   if (query !== null && count(query, '&') + count(query, ';') >= MAX_PARAMETERS)
     return invalid(`The query of the upstream address has more than ${MAX_PARAMETERS} parameters.`)
   if (!PATH.test(path))
-    return invalid(
-      'The path of the upstream address holds a character that must be percent-encoded.',
-    )
+    return invalid('The path of the upstream address has a character that must be percent-encoded.')
   if (query !== null && !QUERY.test(query))
     return invalid(
-      'The query of the upstream address holds a character that must be percent-encoded.',
+      'The query of the upstream address has a character that must be percent-encoded.',
     )
   if (BAD_PERCENT.test(tail))
     return invalid(
-      'The upstream address holds a % that is not followed by two hexadecimal digits. Encode it as %25.',
+      'The upstream address has a % that is not followed by two hexadecimal digits. Encode it as %25.',
     )
   if (changesWhenDecodedAgain(path))
     return invalid(
@@ -223,7 +221,7 @@ export function readAddress(address: string, keyParametersOf = noParameters): Ta
   const pathAndQuery = kept === null || (kept === '' && query !== '') ? path : `${path}?${kept}`
   if (addressContainsKey(pathAndQuery))
     return invalid(
-      'The upstream address holds a proxy key, which would reach the provider. Send the key in the Authorization header.',
+      'The upstream address contains a proxy key, which would reach the provider. Send the key in the Authorization header.',
     )
   return {
     ok: true,
@@ -245,7 +243,7 @@ const PLAIN_HOST = /^(?!.*xn--)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i
 
 /** `host[:port]` → normalised host and port, or the sentence that says what is wrong. */
 function readAuthority(authority: string): { hostname: string; port: number } | string {
-  if (authority.includes('@')) return 'The upstream address holds a user name or password.'
+  if (authority.includes('@')) return 'The upstream address has a user name or password.'
   if (authority.includes('%')) return 'The host of the upstream address is percent-encoded.'
   const parts = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::([1-9][0-9]{0,4}))?$/i.exec(authority)
   if (!parts?.[1])

@@ -1,10 +1,10 @@
-// What a backup consists of. Written last, so that a backup with a manifest is complete.
+// The files of a backup. Written last, so that a backup with a manifest is complete.
 import { SetupError } from '../../common/errors.ts'
 
 /** Name of the manifest in a backup. */
 export const MANIFEST = 'manifest.json'
 
-/** A file of a backup, as it is stored there. */
+/** A file of a backup, as stored. */
 export interface BackupFile {
   readonly name: string
   readonly bytes: number
@@ -12,7 +12,7 @@ export interface BackupFile {
   readonly sha256: string
 }
 
-/** What a backup says of itself. */
+/** The manifest of a backup. */
 export interface Manifest {
   readonly object: 'backup_manifest'
   readonly version: 1
@@ -29,12 +29,12 @@ export interface Manifest {
 export const DATABASE_FILE = { sqlite: 'tollmark.db', postgres: 'database.dump' } as const
 /** Name of the master key in a backup that has it. */
 export const MASTER_KEY_FILE = 'master.key'
-/** What the names of blobs in a backup begin with. */
+/** The prefix of blobs' names in a backup. */
 export const BLOB_FOLDER = 'blobs/'
-/** What the names of pieces of a backup's journal begin with; the manifest does not list them. */
+/** The prefix of journal pieces' names in a backup; the manifest does not list them. */
 export const JOURNAL_FOLDER = 'journal/'
 
-/** @throws SetupError where the text is no manifest of ours */
+/** @throws SetupError if the text is not a manifest of ours */
 export function parseManifest(text: string): Manifest {
   try {
     const found: unknown = JSON.parse(text)
@@ -42,7 +42,7 @@ export function parseManifest(text: string): Manifest {
   } catch {
     // The sentence below says it.
   }
-  throw new SetupError('This is no backup: its manifest.json is not one that Tollmark writes.')
+  throw new SetupError('This is not a backup: its manifest.json was not written by Tollmark.')
 }
 
 function isManifest(found: unknown): found is Manifest {
@@ -58,7 +58,7 @@ function isManifest(found: unknown): found is Manifest {
   )
 }
 
-/** A name is a path below the backup, and nothing else: the manifest may be somebody else's. */
+/** A name must be a path below the backup, because the manifest may be forged. */
 function isFile(file: unknown): boolean {
   return (
     isRecord(file) &&

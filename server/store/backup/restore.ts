@@ -23,7 +23,7 @@ import {
 import { restorePostgres, type ToolEnvironment } from './postgres-tools.ts'
 import { readBackup, type BackupReader } from './target.ts'
 
-/** What is restored, and where to. */
+/** The source and the target of restoring. */
 export interface RestoreOptions {
   readonly storage: Config['storage']
   /** A backup: its folder, or `s3://bucket/prefix`. */
@@ -35,7 +35,7 @@ export interface RestoreOptions {
   readonly signal: AbortSignal
 }
 
-/** What was restored. */
+/** The result of restoring. */
 export interface Restored extends Manifest {
   /** Pieces of the journal that were applied behind the full backup. */
   readonly journal: number
@@ -113,7 +113,7 @@ async function textOf(reader: BackupReader, source: string): Promise<string> {
     return Buffer.concat(pieces).toString()
   } catch (error) {
     throw new SetupError(
-      `${source} is no backup: its ${MANIFEST} cannot be read (${codeOf(error) ?? 'unknown reason'}).`,
+      `${source} is not a backup: its ${MANIFEST} cannot be read (${codeOf(error) ?? 'unknown reason'}).`,
       { cause: error },
     )
   }

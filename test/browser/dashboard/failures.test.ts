@@ -151,7 +151,7 @@ test('an undecryptable credential is shown as such with no share of requests; a 
   await mistral.getByText('Cannot be decrypted').waitFor()
   await mistral.getByText('weight 1 · not used').waitFor()
   await page.getByRole('button', { name: 'Test old' }).click()
-  await mistral.getByText(/does not open this credential/).waitFor()
+  await mistral.getByText(/cannot decrypt this credential/).waitFor()
   assert.deepEqual(await faultsOf(page, '/providers'), [])
   for (const [first, fields, button, wrong] of REFUSED) {
     const dialog = page.getByRole('dialog')

@@ -109,7 +109,7 @@ const TABLE: Refused[] = [
   },
   {
     code: 'invalid_upstream_url',
-    says: /^The path of the upstream address holds \. or \.\. segments\./,
+    says: /^The path of the upstream address has \. or \.\. segments\./,
     bends: (url) => ({ url: url.replace(/(\/[^/]*)$/, '/..$1') }),
   },
   { code: 'method_not_allowed', says: /^The proxy passes on GET, HEAD, POST/, method: 'PROPFIND' },
