@@ -114,7 +114,8 @@ async function proxyRequest(
   context.progress = { step: 'authenticated', route, isKeyInQuery, key }
   const slot = openSlot(deps.ledger, shares, key)
   try {
-    if (isLongHead(exchange)) await turnOf(deps.turns, key)
+    const wantsSocket = asksForWebSocket(headers)
+    if (wantsSocket || isLongHead(exchange)) await turnOf(deps.turns, key)
 
     // 3. Find the provider.
     const upstream = authorizeProvider(route, address, key)
@@ -128,7 +129,7 @@ async function proxyRequest(
 
     // 4. Classify the endpoint.
     const match = authorizeEndpoint(route, address, provider, method, key)
-    const socket = asksForWebSocket(headers) ? socketOf(exchange, match, pathAndQuery) : null
+    const socket = wantsSocket ? socketOf(exchange, match, pathAndQuery) : null
 
     // 5. Check the models and the stored objects that the request can reach.
     const isNamedLater = socket?.row.namedLater === true
