@@ -3,6 +3,21 @@ import type { ProblemDetails } from '../common/errors.ts'
 import { ApiError } from './failure.ts'
 import { Row } from './record.ts'
 
+/** What the API lists, shows and makes for commands; a local store serves each of them. */
+export type Resource =
+  | 'accounts'
+  | 'credentials'
+  | 'jobs'
+  | 'keys'
+  | 'providers'
+  | 'refusals'
+  | 'requests'
+  | 'tokens'
+  | 'usage'
+
+/** A path of the API, without its `/api/v1/`. */
+export type ResourcePath = Resource | `${Resource}/${string}`
+
 type Query = Readonly<Record<string, string | number | undefined>>
 
 /** Sends one request of the API. */
@@ -25,7 +40,7 @@ export class ApiClient {
   /** The answer as it comes. */
   async send(
     method: string,
-    path: string,
+    path: ResourcePath | 'convert',
     query: Query = {},
     body?: RequestInit,
   ): Promise<Response> {
@@ -41,7 +56,7 @@ export class ApiClient {
     return response
   }
 
-  async #call(method: string, path: string, query?: Query, body?: object): Promise<Row> {
+  async #call(method: string, path: ResourcePath, query?: Query, body?: object): Promise<Row> {
     const sent = body && {
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
@@ -50,28 +65,32 @@ export class ApiClient {
     return new Row(response.status === 204 ? {} : await response.json())
   }
 
-  get(path: string, query?: Query): Promise<Row> {
+  get(path: ResourcePath, query?: Query): Promise<Row> {
     return this.#call('GET', path, query)
   }
 
-  post(path: string, body: object = {}, query?: Query): Promise<Row> {
+  post(path: ResourcePath, body: object = {}, query?: Query): Promise<Row> {
     return this.#call('POST', path, query, body)
   }
 
-  patch(path: string, body: object, query?: Query): Promise<Row> {
+  patch(path: ResourcePath, body: object, query?: Query): Promise<Row> {
     return this.#call('PATCH', path, query, body)
   }
 
-  delete(path: string, query?: Query): Promise<Row> {
+  delete(path: ResourcePath, query?: Query): Promise<Row> {
     return this.#call('DELETE', path, query)
   }
 
   /** Rows of a list, page after page; `most` of them. */
-  async list(path: string, query: Query = {}, limit = Number.POSITIVE_INFINITY): Promise<Row[]> {
+  async list(
+    resource: Resource,
+    query: Query = {},
+    limit = Number.POSITIVE_INFINITY,
+  ): Promise<Row[]> {
     const rows: Row[] = []
     let cursor: string | undefined
     do {
-      const page = await this.get(path, {
+      const page = await this.get(resource, {
         ...query,
         limit: Math.min(PAGE_SIZE, limit - rows.length),
         cursor,

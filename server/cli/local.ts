@@ -14,7 +14,7 @@ import { Problem, SetupError } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
 import { openStore, sqlitePath, type Store } from '../store/open.ts'
 import type { AccountRow } from '../store/schema.ts'
-import { ApiClient } from './client.ts'
+import { ApiClient, type Resource } from './client.ts'
 
 interface LocalDependencies {
   store: Store
@@ -33,7 +33,7 @@ const NO_BUFFER = { flush: () => Promise.resolve() }
 /**
  * TABLE of the first words of the API's paths, and their routes; each is loaded when it is called.
  */
-const ROUTES: Readonly<Record<string, (deps: LocalDependencies) => Promise<Api>>> = {
+const ROUTES: Readonly<Record<Resource, (deps: LocalDependencies) => Promise<Api>>> = {
   accounts: async ({ store, plans, clock }) => {
     const { accountRoutes } = await import('../api/accounts.ts')
     const { passwordResetRoutes } = await import('../api/password-resets.ts')
@@ -58,6 +58,8 @@ const ROUTES: Readonly<Record<string, (deps: LocalDependencies) => Promise<Api>>
   usage: async ({ store, clock }) => (await import('../api/usage.ts')).usageRoutes(store, clock),
   requests: async ({ store, clock }) =>
     (await import('../api/requests.ts')).requestRoutes(store, NO_BUFFER, clock),
+  refusals: async ({ store, clock }) =>
+    (await import('../api/refusals.ts')).refusalRoutes(store, NO_BUFFER, clock),
   credentials: async (deps) => {
     const { credentialRoutes } = await import('../api/credentials.ts')
     return credentialRoutes(deps.store, await openLocalProviders(deps), deps.clock)
@@ -171,7 +173,7 @@ async function openClient(
     config.server.publicUrl?.origin ?? `http://${config.server.host}:${config.server.port}`
   const client = new ApiClient(true, async (path, init) => {
     const [, , , word = ''] = path.split(/[/?]/)
-    const load = ROUTES[word]
+    const load = new Map(Object.entries(ROUTES)).get(word)
     if (!load) throw new Error(`no local routes for ${path}`)
     const api = apis.get(word) ?? load(deps).then((routes) => serveLocally(routes, caller, origin))
     apis.set(word, api)

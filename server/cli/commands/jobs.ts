@@ -56,7 +56,7 @@ export const JOBS: readonly Command[] = [
     summary: 'cancel a job that is not finished, and delete its upload and its result',
     examples: ['tollmark jobs cancel job_…'],
     act: async ({ client, args }) => {
-      const path = `jobs/${encodeId(args)}`
+      const path = `jobs/${encodeId(args)}` as const
       await client.acrossAccounts((query) => client.delete(path, query))
       const job = await client.acrossAccounts((query) => client.get(path, query))
       return { record: job.json, lines: [`${job.text('id')} is ${job.text('status')}.`] }

@@ -174,7 +174,7 @@ async function waitForJob(
   signal: AbortSignal,
   onProgress: ConversionOptions['onProgress'],
 ): Promise<Response> {
-  const path = `jobs/${encodeURIComponent(accepted.text('id'))}`
+  const path = `jobs/${encodeURIComponent(accepted.text('id'))}` as const
   try {
     for (
       let job = accepted;
