@@ -3,7 +3,6 @@
 // of a key without a limit passes, everything that the provider received is in the ledger once, and
 // no window is exceeded. Ends with code 1 where it is not so. `--rounds N`, `--processes N`,
 // `--callers N` of each kind.
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +10,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openStore } from '../server/store/open.ts'
 import { auditStore } from '../test/chaos/audit.ts'
-import { command } from '../test/chaos/fleet.ts'
-import { RPM } from '../test/chaos/load.ts'
 import { startUpstream } from '../test/chaos/upstream.ts'
 import {
   query,
@@ -21,8 +18,8 @@ import {
   type Server as Postgres,
 } from '../test/support/postgres.ts'
 import { MovingAddress } from './failover/address.ts'
-import { Callers } from './parts/callers.ts'
-import { startServer, type Server } from './parts/server.ts'
+import { Callers, createCallersKeys } from './parts/callers.ts'
+import { startServer, stopServer } from './parts/server.ts'
 
 const { values } = parseArgs({
   options: {
@@ -91,27 +88,13 @@ const settings = {
   TOLLMARK_UPSTREAM_OPENAI: upstream.origin,
 }
 
-async function createKey(...more: string[]): Promise<{ id: string; secret: string }> {
-  const args = ['keys', 'create', '--name', 'bench', '--json', '--init', ...more]
-  return JSON.parse(await command(args, settings)) as { id: string; secret: string }
-}
-
-/** Ends a server; gives its exit code. */
-async function stop({ child }: Server): Promise<number | null> {
-  const ended = once(child, 'exit')
-  child.kill('SIGINT')
-  const [code] = (await ended) as [number | null]
-  return code
-}
-
-const open = await createKey()
-const limited = await createKey('--rpm', String(RPM))
+const keys = await createCallersKeys(settings)
 const servers = await Promise.all(
   Array.from({ length: Number(values.processes) }, () => startServer(settings)),
 )
 const callers = new Callers(
   servers.map(({ port }) => port),
-  { open: open.secret, limited: limited.secret },
+  keys,
   Number(values.callers),
 )
 
@@ -127,13 +110,13 @@ for (let round = 0; round < Number(values.rounds); round++) {
 }
 await sleep(PAUSE_MS)
 await callers.stop()
-const codes = await Promise.all(servers.map(stop))
+const codes = await Promise.all(servers.map((server) => stopServer(server)))
 // Of what was lost between the database and a process, the next start knows that nobody waits.
-await stop(await startServer(settings))
+await stopServer(await startServer(settings))
 await using store = await openStore({ data, databaseUrl, now: Date.now() })
 const wrong = [
   ...codes.filter((code) => code !== 0).map((code) => `a process ended with ${code}`),
-  ...(await auditStore(store, callers.told, upstream, { limited: limited.id })),
+  ...(await auditStore(store, callers.told, upstream, { limited: keys.limited.id })),
 ]
 const isGood = wrong.length === 0 && callers.failed === 0
 console.log(

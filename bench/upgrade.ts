@@ -5,7 +5,6 @@
 // once, and `verify` is true. Ends with code 1 where it is not so. `--rounds N`, `--processes N`,
 // `--callers N` of each kind. The older revision runs with the dependencies of this tree.
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import {
   lstatSync,
   mkdirSync,
@@ -21,13 +20,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openStore } from '../server/store/open.ts'
 import { auditStore } from '../test/chaos/audit.ts'
-import { command } from '../test/chaos/fleet.ts'
-import { RPM } from '../test/chaos/load.ts'
 import { startUpstream } from '../test/chaos/upstream.ts'
 import { freePort } from '../test/support/free-port.ts'
 import { startPostgres } from '../test/support/postgres.ts'
-import { Callers } from './parts/callers.ts'
-import { startServer, type Server } from './parts/server.ts'
+import { Callers, createCallersKeys } from './parts/callers.ts'
+import { startServer, stopServer, type Server } from './parts/server.ts'
 
 const { values } = parseArgs({
   options: {
@@ -73,9 +70,7 @@ function linkPackages(from: string, to: string): void {
 
 /** Ends a process, and starts this tree's in its place. */
 async function replace(server: Server, settings: Record<string, string>): Promise<Server> {
-  const ended = once(server.child, 'exit')
-  server.child.kill('SIGTERM')
-  const [code] = (await ended) as [number | null]
+  const code = await stopServer(server, 'SIGTERM')
   if (code !== 0) throw new Error(`a process ended with ${code}`)
   return startServer({ ...settings, PORT: String(server.port) })
 }
@@ -91,12 +86,7 @@ async function upgrade(databaseUrl: URL | null, processes: number): Promise<stri
     OPENAI_API_KEY: 'sk-bench',
     TOLLMARK_UPSTREAM_OPENAI: upstream.origin,
   }
-  const createKey = async (...more: string[]): Promise<{ id: string; secret: string }> => {
-    const args = ['keys', 'create', '--name', 'bench', '--json', '--init', ...more]
-    return JSON.parse(await command(args, settings, older)) as { id: string; secret: string }
-  }
-  const open = await createKey()
-  const limited = await createKey('--rpm', String(RPM))
+  const keys = await createCallersKeys(settings, older)
   const servers = await Promise.all(
     Array.from({ length: processes }, async () =>
       startServer({ ...settings, PORT: String(await freePort()) }, [], older),
@@ -104,7 +94,7 @@ async function upgrade(databaseUrl: URL | null, processes: number): Promise<stri
   )
   const callers = new Callers(
     servers.map(({ port }) => port),
-    { open: open.secret, limited: limited.secret },
+    keys,
     Number(values.callers),
     databaseUrl === null ? NOBODY_LISTENS : null,
   )
@@ -117,11 +107,7 @@ async function upgrade(databaseUrl: URL | null, processes: number): Promise<stri
     await sleep(BESIDE_MS)
   }
   await callers.stop()
-  for (const { child } of servers) {
-    const ended = once(child, 'exit')
-    child.kill('SIGINT')
-    await ended
-  }
+  for (const server of servers) await stopServer(server)
   await using store = await openStore({ data, databaseUrl, now: Date.now() })
   const counts = [callers.requests, callers.streams, callers.failed, callers.expectedFailures]
   console.log(
@@ -129,7 +115,7 @@ async function upgrade(databaseUrl: URL | null, processes: number): Promise<stri
   )
   return [
     ...[...callers.failures].map(([what, times]) => `${times} × ${what}`),
-    ...(await auditStore(store, callers.told, upstream, { limited: limited.id })),
+    ...(await auditStore(store, callers.told, upstream, { limited: keys.limited.id })),
   ]
 }
 

@@ -2,7 +2,8 @@
 // what they are told: no request of a key without a limit may fail.
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { nothingTold, type Told } from '../../test/chaos/load.ts'
+import { command } from '../../test/chaos/fleet.ts'
+import { nothingTold, RPM, type Told } from '../../test/chaos/load.ts'
 
 /** How often processes are asked whether they are ready, and how long an answer may take. */
 const CHECK_MS = 1_000
@@ -16,8 +17,25 @@ const PATH = '/proxy/api.openai.com/v1/chat/completions'
 
 /** Keys of callers: one without a limit, one with. */
 export interface CallersKeys {
-  readonly open: string
-  readonly limited: string
+  readonly open: CallersKey
+  readonly limited: CallersKey
+}
+
+interface CallersKey {
+  readonly id: string
+  readonly secret: string
+}
+
+/** Makes the keys of callers. @param main the command line of the tree that makes them */
+export async function createCallersKeys(
+  settings: Readonly<Record<string, string>>,
+  main?: string,
+): Promise<CallersKeys> {
+  const create = async (...more: string[]): Promise<CallersKey> => {
+    const args = ['keys', 'create', '--name', 'bench', '--json', '--init', ...more]
+    return JSON.parse(await command(args, settings, main)) as CallersKey
+  }
+  return { open: await create(), limited: await create('--rpm', String(RPM)) }
 }
 
 interface Answer {
@@ -62,11 +80,13 @@ export class Callers {
     this.#ends = [
       ...ports.map((port) => this.#watch(port)),
       ...Array.from({ length: count }, () =>
-        this.#again(() => this.#call(keys.open, false, false)),
+        this.#again(() => this.#call(keys.open.secret, false, false)),
       ),
-      ...Array.from({ length: count }, () => this.#again(() => this.#call(keys.open, true, false))),
       ...Array.from({ length: count }, () =>
-        this.#again(() => this.#call(keys.limited, false, true)),
+        this.#again(() => this.#call(keys.open.secret, true, false)),
+      ),
+      ...Array.from({ length: count }, () =>
+        this.#again(() => this.#call(keys.limited.secret, false, true)),
       ),
     ]
   }

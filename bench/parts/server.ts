@@ -1,5 +1,6 @@
 // A server in a process of its own, as a benchmark measures one.
 import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { MAIN, NODE_FLAGS } from '../../test/support/node.ts'
 
 /** The heap as the launcher sets it up. */
@@ -49,4 +50,15 @@ export async function startServer(
     return { port: Number(port), pid: child.pid!, child }
   }
   throw new Error(`the server did not start: ${said}`)
+}
+
+/** Ends a server. @returns its exit code; null where a signal ended it */
+export async function stopServer(
+  { child }: Server,
+  signal: NodeJS.Signals = 'SIGINT',
+): Promise<number | null> {
+  const ended = once(child, 'exit')
+  child.kill(signal)
+  const [code] = (await ended) as [number | null]
+  return code
 }

@@ -71,6 +71,8 @@ const ROUTES: Readonly<Record<Resource, (deps: LocalDependencies) => Promise<Api
   jobs: async (deps) => jobRoutes(deps),
 }
 
+const isResource = (word: string): word is Resource => Object.hasOwn(ROUTES, word)
+
 const neverTested = () => Promise.resolve(undefined)
 
 /** The providers and their credentials; none is tried from here. */
@@ -173,9 +175,9 @@ async function openClient(
     config.server.publicUrl?.origin ?? `http://${config.server.host}:${config.server.port}`
   const client = new ApiClient(true, async (path, init) => {
     const [, , , word = ''] = path.split(/[/?]/)
-    const load = new Map(Object.entries(ROUTES)).get(word)
-    if (!load) throw new Error(`no local routes for ${path}`)
-    const api = apis.get(word) ?? load(deps).then((routes) => serveLocally(routes, caller, origin))
+    if (!isResource(word)) throw new Error(`no local routes for ${path}`)
+    const api =
+      apis.get(word) ?? ROUTES[word](deps).then((routes) => serveLocally(routes, caller, origin))
     apis.set(word, api)
     const incoming = new IncomingMessage(new Socket())
     return (await api).fetch(new Request(`${origin}${path}`, init), {
