@@ -202,7 +202,10 @@ export class ClientSide implements RawReader, PumpSink {
     if (starts === 'no') return this.#pass()
     const ready = this.#rows.ready()
     if (ready === true) return this.#start(starts)
-    if (ready === false) return this.#refuseFull()
+    // While the last response that the limit allows is in progress, what could start another is
+    // dropped: a microphone sends on and may not cut it short. The socket closes when it ends.
+    if (ready === false)
+      return starts === 'perhaps' && this.#rows.isFinishing ? this.#drop() : this.#refuseFull()
     void this.#waitForRow(ready, starts)
   }
 

@@ -18,6 +18,8 @@ const PACE_MS = 10
 /** Turns of the event loop that it is given at least. */
 const PACE_TURNS = 4
 const PACED_BELOW = 256
+/** How long the last response that the limit allows may take (milliseconds). */
+const LAST_MS = 5 * 60_000
 /** Most rows kept for requested responses that may have failed. */
 const MAX_SPARES = 4
 
@@ -72,6 +74,7 @@ export class SocketRows {
   #waiting: PromiseWithResolvers<void> | null = null
   #isReserving = false
   #refusal: RowRefusal | null = null
+  #lastTimer: NodeJS.Timeout | undefined
   /** By the id of the response. */
   readonly #open = new Map<string, OpenRow>()
   #isClosed = false
@@ -108,6 +111,11 @@ export class SocketRows {
   /** Why the socket has to be closed; null while it need not. */
   get refusal(): RowRefusal | null {
     return this.#refusal
+  }
+
+  /** Whether no further row could be reserved, and the socket lives until its response ends. */
+  get isFinishing(): boolean {
+    return this.#refusal !== null && this.#open.size > 0 && !this.#isClosed
   }
 
   /** Bytes that went up, and came down. */
@@ -224,6 +232,7 @@ export class SocketRows {
     if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#minute)
+    clearTimeout(this.#lastTimer)
     this.#release()
     this.#settleOver()
     for (const [id, open] of this.#open) {
@@ -294,8 +303,10 @@ export class SocketRows {
 
   #tellRefusal(isUnpaid: boolean): void {
     const isOver = isUnpaid || this.#open.size === 0 || this.#counts === 'minutes'
-    if (this.#refusal !== null && isOver && !this.#isClosed)
-      this.#onRefused(this.#refusal, isUnpaid)
+    const refusal = this.#refusal
+    if (refusal === null || this.#isClosed) return
+    if (isOver) return this.#onRefused(refusal, isUnpaid)
+    this.#lastTimer ??= setTimeout(() => this.#onRefused(refusal, false), LAST_MS).unref()
   }
 
   #release(): void {

@@ -75,8 +75,9 @@ export class UpstreamSide implements RawReader, PumpSink {
 
   /** Calls something when all that has gone down are whole messages: now, or in a moment. */
   atBoundary(call: () => void): void {
-    if (this.pump.frames.isBetweenMessages) call()
-    else this.#onBoundary = call
+    if (!this.pump.frames.isBetweenMessages) return void (this.#onBoundary = call)
+    this.#flush()
+    call()
   }
 
   onClientDrain(): void {

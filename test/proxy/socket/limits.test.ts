@@ -1,6 +1,7 @@
 // Limits of sockets: a window holds over many at once, also for responses that the provider begins
 // by itself; bytes wait for whoever is slow; the ledger has every response, whatever happens to it.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, test } from 'node:test'
 import { until } from '../../support/until.ts'
 import { OPENAI } from '../support/served.ts'
@@ -55,6 +56,33 @@ test('a limit is exact over 50 sockets with automatic responses', async () => {
     started,
   )
   assert.ok(started <= 100 && started >= 50, `${started}`)
+})
+
+test('a microphone that sends on does not cut short the last response', async () => {
+  const id = 'resp_last'
+  served.provider.behaviour = {
+    message: (call) => call.send({ type: 'response.created', response: { id } }),
+  }
+  const key = await served.key({ rpm: 1 })
+  const client = connectSocket(served.port, REALTIME, [], withKey(key.secret))
+  await client.opened
+  const audio = { type: 'input_audio_buffer.append', audio: 'AAAA' }
+  client.send(audio)
+  await until(() => client.events('response.created').length === 1)
+  for (let i = 0; i < 3; i++) client.send(audio)
+  // A pong shows that the audio before the ping has been decided on.
+  client.socket.ping()
+  await Promise.race([once(client.socket, 'pong'), client.closed])
+  const call = served.provider.calls.at(-1)!
+  assert.equal(call.messages.length, 1)
+  call.send({
+    type: 'response.done',
+    response: { id, usage: { input_tokens: 1, output_tokens: 2 } },
+  })
+  assert.equal((await client.closed).code, 1013)
+  assert.equal(client.events('response.done').length, 1)
+  const [row] = await rowsOf(served, key.id, 1)
+  assert.deepEqual([row!.state, row!.error, row!.tokens_out], ['settled', null, 2])
 })
 
 test('a slow client and a slow provider exert back-pressure', async () => {

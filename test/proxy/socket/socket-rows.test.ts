@@ -109,6 +109,20 @@ test('a full window refuses when no response is in progress, or at once if one h
   assert.deepEqual(unpaid.log, ['force 2', 'aborted 1 -', 'aborted 2 -'])
 })
 
+test('a last response that does not end is cut after five minutes', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { rows, refused, decide } = rowsOf('responses', 1)
+  rows.begin('a')
+  await decide()
+  t.mock.timers.tick(299_000)
+  assert.ok(rows.isFinishing)
+  assert.equal(refused.length, 0)
+  t.mock.timers.tick(1_000)
+  assert.equal(refused.length, 1)
+  rows.close('settled', null)
+  assert.ok(!rows.isFinishing)
+})
+
 test('a request for a response waits until the previous response has begun', async () => {
   const { rows, decide } = rowsOf('responses', 9)
   rows.claim()
