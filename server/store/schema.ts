@@ -25,6 +25,8 @@ import type {
   RefusalRow,
   RefusedHourRow,
   RequestRow,
+  RetentionMarkRow,
+  SealedDayRow,
   UpstreamErrorRow,
   UsageAccountDayRow,
   UsageAccountHourRow,
@@ -54,6 +56,8 @@ export interface Database {
   shared_objects: SharedObjectRow
   open_sockets: OpenSocketRow
   requests: RequestRow
+  sealed_days: SealedDayRow
+  retention_mark: RetentionMarkRow
   upstream_errors: UpstreamErrorRow
   journal: JournalRow
   usage_hours: UsageHourRow

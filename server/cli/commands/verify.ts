@@ -1,40 +1,67 @@
 // tollmark verify
 import { isoTime } from '../../common/clock.ts'
 import { environment, readConfig } from '../../config/settings.ts'
+import type { Proof } from '../../ledger/reports/verify.ts'
 import { JSON_OPTION, type Command } from '../command.ts'
 import { AlreadyReported } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'
 
-/** Reads the whole ledger; fails where a window was exceeded. */
+/** Reads the ledger; fails where a window was exceeded, or where rows are missing or have changed. */
 export const VERIFY: Command = {
   name: 'verify',
   summary: "prove from the ledger that no key's limit was ever exceeded",
-  options: [JSON_OPTION],
-  notes: 'Proves that no key ever exceeded its limit in any 60 seconds; exit code 1 if one did.',
-  examples: ['tollmark verify'],
+  options: [
+    { flags: '--all', summary: 'read the days again that an earlier run has proved' },
+    JSON_OPTION,
+  ],
+  notes:
+    'Proves that no key ever exceeded its limit in any 60 seconds; exit code 1 if one did. A day that is over is read once: its sums and a digest of its rows are kept. --all reads every row, and compares the digests.',
+  examples: ['tollmark verify', 'tollmark verify --all'],
   run: async (values) => {
     const { openStore } = await import('../../store/open.ts')
     const { verifyWindows } = await import('../../ledger/reports/verify.ts')
     const { storage } = readConfig(environment(process.cwd()))
-    await using store = await openStore({ ...storage, now: Date.now(), existing: true })
-    const { keys, requests, limited, outage, violations } = await verifyWindows(store)
-    const ok = violations.length === 0
-    if (values.flag('json'))
-      await writeJson({ object: 'proof', ok, keys, requests, limited, outage, violations })
-    else {
-      const found = violations.map(
-        ({ key_id, rpm, count, at }) =>
-          `${isoTime(at)}  ${key_id}: ${count} within 60 s, allowed are ${rpm}`,
-      )
-      const sum = `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${limited} of them under a limit${outage === 0 ? '' : `, ${outage} admitted while the database was away`}`
-      await writeLines([
-        ...found,
-        `${sum}: ${ok ? 'no window was ever exceeded' : `${violations.length} times too many`}.`,
-      ])
-    }
+    const now = Date.now()
+    await using store = await openStore({ ...storage, now, existing: true })
+    const proof = await verifyWindows(store, { now, again: values.flag('all') })
+    const ok = faultsOf(proof).length === 0
+    if (values.flag('json')) {
+      const changed = proof.changed.map(dateOf)
+      await writeJson({ object: 'proof', ok, ...proof, changed })
+    } else await writeLines(linesOf(proof))
     if (!ok) throw new AlreadyReported()
   },
 }
+
+function linesOf(proof: Proof): string[] {
+  const { keys, requests, limited, outage, sealed } = proof
+  const violations = proof.violations.map(
+    ({ key_id, rpm, count, at }) =>
+      `${isoTime(at)}  ${key_id}: ${count} within 60 s, allowed are ${rpm}`,
+  )
+  const changed = proof.changed.map(
+    (day) => `${dateOf(day)}  the requests of this day have changed since it was proved`,
+  )
+  const sum = [
+    `${counted(requests, 'request')} of ${counted(keys, 'key')}`,
+    `${limited} of them under a limit`,
+    ...(sealed === 0 ? [] : [`${sealed} proved before`]),
+    ...(outage === 0 ? [] : [`${outage} admitted while the database was away`]),
+  ]
+  const faults = faultsOf(proof)
+  const result = faults.length === 0 ? 'no window was ever exceeded' : faults.join(', ')
+  return [...violations, ...changed, `${sum.join(', ')}: ${result}.`]
+}
+
+function faultsOf({ violations, missing, changed }: Proof): string[] {
+  return [
+    ...(violations.length === 0 ? [] : [`${violations.length} times too many`]),
+    ...(missing === 0 ? [] : [`${counted(missing, 'request')} missing`]),
+    ...(changed.length === 0 ? [] : [`${counted(changed.length, 'day')} changed`]),
+  ]
+}
+
+const dateOf = (day: number): string => isoTime(day).slice(0, 10)
 
 function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`

@@ -1,145 +1,199 @@
 // Proves from the ledger alone that no key or child key ever exceeded its limit.
+import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
+import type { SealedDayRow } from '../../store/schema.ts'
 import { flushJournal } from '../settlement/journal.ts'
-import { WINDOW_MS } from '../admission/sliding-window.ts'
+import { CheckedWindows, RecentRows } from './checked-window.ts'
+import {
+  OpenDay,
+  PROVED,
+  keepSealed,
+  readSealedDays,
+  retentionMark,
+  tallyOf,
+  type ProvedRow,
+  type Tally,
+} from './sealed-days.ts'
 
-/** A minute in which a key, or a child of it with a limit of its own, exceeded its limit. */
-export type Violation = {
-  key_id: string
-  child_id: string | null
-  rpm: number
-  count: number
-  at: number
-}
+export type { Violation } from './sealed-days.ts'
 
 /**
  * The result of a proof. `requests` counts all rows, `limited` those under a limit, `outage` those
- * admitted while the store did not answer. Windows count all of them.
+ * admitted while the store did not answer. Windows count all of them. `missing` counts gaps between
+ * the numbers of rows on SQLite, where only the retention makes any. `sealed` requests are of days
+ * that an earlier proof has read, and were not read again. `changed` days (milliseconds since 1970)
+ * were read again, and their rows are not those of the earlier proof.
  */
-export type Proof = {
+export interface Proof extends Tally {
   keys: number
-  requests: number
-  limited: number
-  outage: number
-  violations: Violation[]
+  sealed: number
+  changed: number[]
+}
+
+/** What a proof makes of the days that are over. */
+export interface Sealing {
+  /** Milliseconds since 1970. */
+  now: number
+  /** Whether sealed days are read again and compared with their digests. */
+  again: boolean
 }
 
 const PAGE = 20_000
 
 /**
- * Reads the whole ledger, key by key, in bounded memory. Admissions are compared where one
- * monotonic clock measured both.
+ * Reads the ledger in the order of admission, in bounded memory, from the last sealed day on, and
+ * seals the days that are over. Admissions are compared where one monotonic clock measured both.
+ *
+ * @param sealing null: reads everything and seals nothing
  */
-export async function verifyWindows(store: Store): Promise<Proof> {
-  const proof: Proof = { keys: 0, requests: 0, limited: 0, outage: 0, violations: [] }
-  let key = ''
+export async function verifyWindows(store: Store, sealing: Sealing | null = null): Promise<Proof> {
   await store.run(flushJournal, null)
-  for (;;) {
-    const next = await store.reports
-      .selectFrom('requests')
-      .select('key_id')
-      .where('key_id', '>', key)
-      .orderBy('key_id')
-      .limit(1)
-      .execute()
-    const [first] = next
-    if (first === undefined) return proof
-    key = first.key_id
-    proof.keys++
-    await verifyKey(store, key, proof)
+  const proof = new RunningProof(store, sealing?.now ?? null, await retentionMark(store))
+  const days = sealing === null ? [] : await readSealedDays(store)
+  const newest = days.at(-1)
+  if (sealing?.again === true) proof.compareWith(days)
+  else if (newest !== undefined) {
+    const overlap = store.reports.selectFrom('requests').select(PROVED)
+    const rows = overlap.where('seq', '>=', newest.overlap_seq).where('seq', '<=', newest.last_seq)
+    proof.goOnAfter(days, await rows.orderBy('seq').execute())
   }
-}
-
-/** Most children of a key that are remembered; then those without a recent request are dropped. */
-const MAX_CHILDREN = 10_000
-
-async function verifyKey(store: Store, key: string, proof: Proof): Promise<void> {
-  const own = new CheckedWindow()
-  const children = new Map<string, CheckedWindow>()
-  let after = 0
-  for (;;) {
+  for (let isMore = true; isMore;) {
     const rows = await store.reports
       .selectFrom('requests')
-      .select(['seq', 'mono', 'boot', 'rpm', 'created_at', 'outage', 'child_id', 'child_rpm'])
-      .where('key_id', '=', key)
-      .where('seq', '>', after)
+      .select(PROVED)
+      .where('seq', '>', proof.last)
       .orderBy('seq')
       .limit(PAGE)
       .execute()
-    for (const { mono, rpm, created_at, boot, outage, child_id, child_rpm } of rows) {
-      proof.requests++
-      if (outage === 1) proof.outage++
-      if (rpm !== null || child_rpm !== null) proof.limited++
-      const check = (window: CheckedWindow, limit: number | null, child: string | null): void => {
-        const count = window.add(mono, boot, limit !== null)
-        if (limit !== null && count > limit)
-          proof.violations.push({
-            key_id: key,
-            child_id: child,
-            rpm: limit,
-            count,
-            at: created_at,
-          })
-      }
-      check(own, rpm, null)
-      if (child_id === null || child_rpm === null) continue
-      let child = children.get(child_id)
-      if (child === undefined) {
-        if (children.size >= MAX_CHILDREN)
-          for (const [id, one] of children) if (one.isOver(mono, boot)) children.delete(id)
-        children.set(child_id, (child = new CheckedWindow()))
-      }
-      check(child, child_rpm, child_id)
+    for (const row of rows) {
+      if (proof.endsDay(row)) await proof.endDay(row.seq)
+      proof.add(row)
     }
-    if (rows.length < PAGE) return
-    after = rows.at(-1)?.seq ?? after
+    isMore = rows.length === PAGE
   }
+  return { keys: await countKeys(store), ...(await proof.result()) }
 }
 
-const WINDOW_US = WINDOW_MS * 1000
+/** Jumps from key to key along an index, as one statement. */
+async function countKeys(store: Store): Promise<number> {
+  const { rows } = await sql<{ keys: number }>`
+    with recursive found (key_id) as (
+      select min(key_id) from requests
+      union all select (select min(key_id) from requests where key_id > found.key_id) from found where found.key_id is not null
+    ) select count(key_id) as keys from found`.execute(store.reports)
+  return Number(rows[0]?.keys ?? 0)
+}
 
-/** The last minutes of one key or child, as they are read back. Times in microseconds. */
-class CheckedWindow {
-  #boot = 0
-  /**
-   * The last minute's admissions by that boot's clock, oldest first. Several processes write nearly
-   * in order, not quite.
-   */
-  #stamps: number[] = []
+/** A proof while its rows are read. */
+class RunningProof {
+  readonly #store: Store
+  /** Null: days are not sealed. */
+  #sealAt: number | null
+  /** Rows up to here may have been deleted by the retention. */
+  readonly #mark: number
+  readonly #keys = new CheckedWindows()
+  readonly #children = new CheckedWindows()
+  readonly #recent = new RecentRows()
+  /** Days that are read again, oldest first. */
+  #sealed: SealedDayRow[] = []
+  #day = new OpenDay('')
+  readonly #sum: Tally & { sealed: number; changed: number[] } = {
+    requests: 0,
+    limited: 0,
+    outage: 0,
+    missing: 0,
+    violations: [],
+    sealed: 0,
+    changed: [],
+  }
+  /** `seq` of the last row that was read. */
+  last = 0
 
-  /** Adds an admission. @returns the most in any minute that holds it, where that `matters`; else 0 */
-  add(mono: number, boot: number, matters: boolean): number {
-    if (boot !== this.#boot) {
-      this.#boot = boot
-      this.#stamps = []
-    }
-    let at = this.#stamps.length
-    while (at > 0 && (this.#stamps[at - 1] ?? 0) > mono) at--
-    this.#stamps.splice(at, 0, mono)
-    // Two windows are kept, because a row may come slightly late; older rows cannot share a minute
-    // with later ones.
-    if (this.#stamps.length % 1024 === 0) {
-      this.#stamps = this.#stamps.filter((stamp) => stamp > mono - 2 * WINDOW_US)
-      at = this.#stamps.indexOf(mono)
-    }
-    return matters ? this.#mostAround(mono, at) : 0
+  constructor(store: Store, sealAt: number | null, mark: number) {
+    this.#store = store
+    this.#sealAt = sealAt
+    this.#mark = mark
   }
 
-  /** Whether no later row can share a minute with its rows. */
-  isOver(mono: number, boot: number): boolean {
-    return boot !== this.#boot || (this.#stamps.at(-1) ?? 0) < mono - 2 * WINDOW_US
+  /** Reads these days again. */
+  compareWith(days: SealedDayRow[]): void {
+    this.#sealed = days
   }
 
-  /** A row that comes a little late lies in the minutes of those behind it as well. */
-  #mostAround(mono: number, at: number): number {
-    const stamps = this.#stamps
-    let most = 0
-    let first = at
-    while (first > 0 && mono - (stamps[first - 1] ?? 0) < WINDOW_US) first--
-    for (let last = at; last < stamps.length && (stamps[last] ?? 0) - mono < WINDOW_US; last++) {
-      while ((stamps[last] ?? 0) - (stamps[first] ?? 0) >= WINDOW_US) first++
-      most = Math.max(most, last - first + 1)
+  /** Skips days. @param overlap rows of the last one that share minutes with what follows */
+  goOnAfter(days: readonly SealedDayRow[], overlap: readonly ProvedRow[]): void {
+    for (const day of days) {
+      this.#addUp(tallyOf(day))
+      this.#sum.sealed += day.requests
+      this.#day = new OpenDay(day.digest)
+      this.last = day.last_seq
     }
-    return most
+    for (const row of overlap) this.#count(row)
+  }
+
+  /** Whether a row is of a later day than the one before it. */
+  endsDay(row: ProvedRow): boolean {
+    const [sealed] = this.#sealed
+    if (sealed !== undefined) return row.seq > sealed.last_seq
+    return this.#sealAt !== null && this.#day.endsBefore(row, this.#sealAt)
+  }
+
+  /** Seals a day, or compares it with what it was. @param next `seq` of the first row behind it */
+  async endDay(next: number): Promise<void> {
+    const { tally } = this.#day
+    this.#addUp(tally)
+    const day = this.#day.seal(this.#recent.first())
+    if (this.#sealed.length === 0) {
+      if (day !== null && !(await keepSealed(this.#store, day, tally.violations.length)))
+        this.#sealAt = null
+      this.#day = new OpenDay(day?.digest ?? '')
+      return
+    }
+    let digest = day?.digest
+    for (;;) {
+      const [sealed, ...later] = this.#sealed
+      if (sealed === undefined || sealed.last_seq >= next) return
+      this.#sealed = later
+      if (sealed.first_seq > this.#mark && digest !== sealed.digest)
+        this.#sum.changed.push(sealed.day)
+      this.#day = new OpenDay(sealed.digest)
+      digest = undefined
+    }
+  }
+
+  add(row: ProvedRow): void {
+    if (this.#store.dialect === 'sqlite' && row.seq > this.#mark)
+      this.#day.tally.missing += row.seq - Math.max(this.last, this.#mark) - 1
+    this.last = row.seq
+    this.#day.add(row)
+    const { key_id, child_id, rpm, child_rpm, created_at: at } = row
+    const { violations } = this.#day.tally
+    const [count, ofChild] = this.#count(row)
+    if (rpm !== null && count > rpm) violations.push({ key_id, child_id: null, rpm, count, at })
+    if (child_rpm !== null && ofChild > child_rpm)
+      violations.push({ key_id, child_id, rpm: child_rpm, count: ofChild, at })
+  }
+
+  async result(): Promise<Tally & { sealed: number; changed: number[] }> {
+    if (this.#sealed.length > 0) await this.endDay(Infinity)
+    this.#addUp(this.#day.tally)
+    return this.#sum
+  }
+
+  /** The most admissions in a minute that holds this one: of its key, and of its child key. */
+  #count({ seq, key_id, child_id, child_rpm, rpm, mono, boot }: ProvedRow): [number, number] {
+    this.#recent.add(seq, mono, boot)
+    return [
+      this.#keys.add(key_id, mono, boot, rpm !== null),
+      child_id === null || child_rpm === null ? 0 : this.#children.add(child_id, mono, boot, true),
+    ]
+  }
+
+  #addUp({ requests, limited, outage, missing, violations }: Tally): void {
+    this.#sum.requests += requests
+    this.#sum.limited += limited
+    this.#sum.outage += outage
+    this.#sum.missing += missing
+    for (const one of violations) this.#sum.violations.push(one)
   }
 }

@@ -38,7 +38,7 @@ export const deleteOldBatch = procedure(
     )
     const last = rows.at(-1)
     if (last === undefined) return null
-    yield* run(
+    const deleted = yield* all(
       db
         .deleteFrom('requests')
         .where('seq', '>', after)
@@ -53,8 +53,12 @@ export const deleteOldBatch = procedure(
               .whereRef('later.key_id', '=', 'requests.key_id')
               .whereRef('later.seq', '>', 'requests.seq'),
           ),
-        ),
+        )
+        .returning('requests.seq'),
     )
+    // Up to there `verify` misses no row.
+    const seq = Math.max(0, ...deleted.map((row) => row.seq))
+    yield* run(db.updateTable('retention_mark').set({ seq }).where('seq', '<', seq))
     // Rows behind one that is this much younger are not old.
     return rows.length === PAGE && last.created_at < before + CLOCK_ROOM ? last.seq : null
   },

@@ -42,6 +42,7 @@ import { openSockets } from './0092-open-sockets.ts'
 import { spokenProviders } from './0093-spoken-providers.ts'
 import { announcedProcesses } from './0094-announced-processes.ts'
 import { admissions } from './0095-admissions.ts'
+import { sealedDays } from './0096-sealed-days.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -97,4 +98,5 @@ export const MIGRATIONS: readonly Migration[] = [
   spokenProviders,
   announcedProcesses,
   admissions,
+  sealedDays,
 ]

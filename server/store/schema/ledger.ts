@@ -74,6 +74,33 @@ export interface JournalRow {
   rows: string
 }
 
+/** A day of the ledger that `verify` has read: see ledger/reports/sealed-days.ts. */
+export interface SealedDayRow {
+  /** Milliseconds since 1970 at which the day begins, UTC. */
+  day: number
+  /** The first and the last of its rows, in the order of admission. */
+  first_seq: number
+  last_seq: number
+  /** The first of those that can share a minute with the rows of the next day. */
+  overlap_seq: number
+  /** Its rows; of these: under a limit, admitted in an outage. */
+  requests: number
+  limited: number
+  outage: number
+  /** Rows that were not there. */
+  missing: number
+  /** JSON of the violations; null: none. */
+  violations: string | null
+  /** SHA-256 of what the proof reads of its rows, and of the day before it. */
+  digest: string
+}
+
+/** Rows up to `seq` may have been deleted by the retention. */
+export interface RetentionMarkRow {
+  one: 1
+  seq: number
+}
+
 /** The ledger summed by hour, key, provider and model; `model` is '' where it is not known. */
 export interface UsageHourRow {
   /** Milliseconds since 1970 at which the hour begins. */

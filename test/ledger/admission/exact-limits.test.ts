@@ -50,6 +50,9 @@ onEveryStore(
       requests: 10,
       limited: 10,
       outage: 0,
+      missing: 0,
+      sealed: 0,
+      changed: [],
       violations: [],
     })
   },

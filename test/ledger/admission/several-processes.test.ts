@@ -58,6 +58,9 @@ onEveryStore(
       requests: total,
       limited: total,
       outage: 0,
+      missing: 0,
+      sealed: 0,
+      changed: [],
       violations: [],
     })
   },
