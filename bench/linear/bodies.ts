@@ -92,7 +92,7 @@ const socketFrames = (size: number, payload: number, piece?: number) => {
   const frame = frameOf(OPCODE.text, Buffer.alloc(payload, 'x'), true)
   const bytes = Buffer.concat(Array.from({ length: size / frame.length }, () => frame))
   return (): void => {
-    let mask = frame
+    let mask = 0
     const reader = new FrameReader(
       {
         onFrame: (head) => void (mask = head.mask ?? mask),

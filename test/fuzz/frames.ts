@@ -7,6 +7,7 @@ import {
   OPCODE,
   applyMask,
   type FrameHead,
+  type FrameSink,
 } from '../../server/http1/websocket/frames.ts'
 import type { Chance } from './chance.ts'
 import { plain, sameForAllSplits } from './target.ts'
@@ -16,22 +17,26 @@ function read(pieces: readonly Buffer[], isMasked: boolean): unknown[] {
   const told: unknown[] = []
   let frame: FrameHead | null = null
   let payload: Buffer[] = []
-  const reader = new FrameReader(
-    {
-      onFrame: (head, raw) => {
-        frame = head
-        payload = []
-        told.push(`${head.opcode} ${head.isFinal} ${head.length} ${raw.toString('hex')}`)
-      },
-      onPayload: (raw, at) => {
-        const part = Buffer.from(raw)
-        if (frame?.mask != null) applyMask(part, frame.mask, at)
-        payload.push(part)
-      },
-      onFrameEnd: () => void told.push(Buffer.concat(payload).toString('hex')),
+  const sink: FrameSink = {
+    onFrame: (head, raw) => {
+      frame = head
+      payload = []
+      told.push(`${head.opcode} ${head.isFinal} ${head.length} ${raw.toString('hex')}`)
     },
-    isMasked,
-  )
+    onPayload: (raw, at) => {
+      const part = Buffer.from(raw)
+      if (frame?.mask != null) applyMask(part, frame.mask, at)
+      payload.push(part)
+    },
+    onFrameEnd: () => void told.push(Buffer.concat(payload).toString('hex')),
+    // Which frames are told so depends on the split; what they say does not.
+    onWholeFrame: (head, raw, at) => {
+      sink.onFrame(head, raw.subarray(0, at))
+      sink.onPayload(raw.subarray(at), 0)
+      sink.onFrameEnd()
+    },
+  }
+  const reader = new FrameReader(sink, isMasked)
   try {
     for (const piece of pieces) for (let at = 0; at < piece.length;) at = reader.next(piece, at)
   } catch (error) {

@@ -25,8 +25,8 @@ export interface FrameHead {
   readonly isFinal: boolean
   /** Of the payload, in bytes. */
   readonly length: number
-  /** The four bytes of the mask; null where the payload has none. */
-  readonly mask: Buffer | null
+  /** The mask, as a 32-bit number of its bytes in little-endian order; null where there is none. */
+  readonly mask: number | null
 }
 
 /** Receives frames. */
@@ -36,6 +36,12 @@ export interface FrameSink {
   /** A part of the payload as it came. @param at where it begins in the payload */
   onPayload(raw: Buffer, at: number): void
   onFrameEnd(): void
+  /**
+   * In place of the three: a frame whose bytes are all there, as most are. Left out: it is told in
+   * parts, too.
+   * @param raw with its head @param at where its payload begins
+   */
+  onWholeFrame?(head: FrameHead, raw: Buffer, at: number): void
 }
 
 /** The bytes are no frames, or not such as may come here. The message is a reason for a close. */
@@ -92,6 +98,8 @@ export class FrameReader {
   next(bytes: Buffer, from: number): number {
     let at = from
     if (this.#frame === null) {
+      const whole = this.#pending.length === 0 ? this.#readWhole(bytes, from) : from
+      if (whole > from) return whole
       at = this.#readHead(bytes, at)
       if (this.#frame === null) return at
     }
@@ -108,13 +116,22 @@ export class FrameReader {
     return at
   }
 
+  /** Reads a frame whose bytes are all there. @returns its end; `from` where they are not */
+  #readWhole(bytes: Buffer, from: number): number {
+    if (this.#sink.onWholeFrame === undefined) return from
+    const at = from + headLength(bytes, from, this.#isMasked)
+    if (at > bytes.length) return from
+    const frame = this.#parseHead(bytes, from, at)
+    const end = at + frame.length
+    if (end > bytes.length) return from
+    if (frame.opcode < OPCODE.close) this.#inMessage = !frame.isFinal
+    const raw = from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end)
+    this.#sink.onWholeFrame(frame, raw, at - from)
+    return end
+  }
+
   #readHead(bytes: Buffer, from: number): number {
     const had = this.#pending.length
-    if (had === 0) {
-      const end = from + headLength(bytes, from, this.#isMasked)
-      // As most heads come: whole.
-      if (end <= bytes.length) return this.#beginFrame(bytes.subarray(from, end), end)
-    }
     const rest = bytes.subarray(from, from + MAX_HEAD_BYTES - had)
     const raw = had === 0 ? rest : Buffer.concat([this.#pending, rest])
     const length = headLength(raw, 0, this.#isMasked)
@@ -123,25 +140,21 @@ export class FrameReader {
       return from + rest.length
     }
     this.#pending = NO_BYTES
-    return this.#beginFrame(raw.subarray(0, length), from + length - had)
-  }
-
-  /** @returns `at`, where the payload begins */
-  #beginFrame(head: Buffer, at: number): number {
-    this.#frame = this.#parseHead(head)
+    this.#frame = this.#parseHead(raw, 0, length)
     this.#read = 0
-    this.#sink.onFrame(this.#frame, head)
-    return at
+    this.#sink.onFrame(this.#frame, raw.subarray(0, length))
+    return from + length - had
   }
 
-  #parseHead(raw: Buffer): FrameHead {
-    const [first, second] = [raw.readUInt8(0), raw.readUInt8(1)]
+  /** @param end where it ends, and its payload begins */
+  #parseHead(bytes: Buffer, from: number, end: number): FrameHead {
+    const first = bytes.readUInt8(from)
     const opcode = first & OPCODE_BITS
     const isFinal = (first & FIN) !== 0
     const isControl = opcode >= OPCODE.close
     if (opcode > OPCODE.pong || (opcode > OPCODE.binary && !isControl))
       throw new FrameError(CLOSE.protocolError, 'A frame has an unknown opcode.')
-    const length = payloadLength(raw)
+    const length = payloadLength(bytes, from)
     if (isControl && (!isFinal || length > MAX_CONTROL_BYTES))
       throw new FrameError(CLOSE.protocolError, 'A control frame is fragmented or too long.')
     if (!isControl && this.#inMessage !== (opcode === OPCODE.continuation))
@@ -152,7 +165,7 @@ export class FrameReader {
       opcode,
       isFinal,
       length,
-      mask: (second & MASKED) === 0 ? null : raw.subarray(raw.length - MASK_BYTES),
+      mask: this.#isMasked ? bytes.readInt32LE(end - MASK_BYTES) : null,
     }
   }
 }
@@ -178,40 +191,52 @@ function headLength(bytes: Buffer, from: number, isMasked: boolean): number {
 }
 
 /** @throws FrameError the length is not written as shortly as possible (section 5.2) */
-function payloadLength(raw: Buffer): number {
-  const short = raw.readUInt8(1) & LENGTH_BITS
+function payloadLength(bytes: Buffer, from: number): number {
+  const short = bytes.readUInt8(from + 1) & LENGTH_BITS
   if (short < LENGTH_16) return short
+  const at = from + 2
   const length =
-    short === LENGTH_16 ? raw.readUInt16BE(2) : raw.readUInt32BE(2) * 2 ** 32 + raw.readUInt32BE(6)
+    short === LENGTH_16
+      ? bytes.readUInt16BE(at)
+      : bytes.readUInt32BE(at) * 2 ** 32 + bytes.readUInt32BE(at + 4)
   if (length < LENGTH_16 || (short === LENGTH_64 && length < 65_536))
     throw new FrameError(CLOSE.protocolError, 'The length of a frame has leading zeros.')
   if (!Number.isSafeInteger(length)) throw new FrameError(CLOSE.tooBig, 'A frame is too long.')
   return length
 }
 
+/** A mask that begins with the byte `at` of another, as a payload's part has it. */
+const turned = (mask: number, at: number): number => {
+  const bits = 8 * (at % MASK_BYTES)
+  // A shift by 32 bits is one by none.
+  return (mask >>> bits) | (mask << (32 - bits))
+}
+
 /**
  * Takes the mask off a part of a payload, or puts it on, in place (section 5.3).
+ * @param mask as a head has it
  * @param at where the part begins in the payload
  */
-export function applyMask(bytes: Buffer, mask: Buffer, at: number): void {
-  const key = (i: number): number => mask.readUInt8((at + i) % MASK_BYTES)
+export function applyMask(bytes: Buffer, mask: number, at: number): void {
   const { length } = bytes
   // Four bytes per step, from the first multiple of four, in little-endian order, as on every
   // machine that runs Node.
-  const first = -bytes.byteOffset & 3
-  const count = Math.max(0, length - first) >> 2
-  const from = count === 0 ? 0 : first
-  const to = count === 0 ? 0 : first + count * 4
+  const first = Math.min(-bytes.byteOffset & 3, length)
+  const count = (length - first) >> 2
+  applyBytes(bytes, mask, at, 0, first)
   if (count > 0) {
-    const words = new Uint32Array(bytes.buffer, bytes.byteOffset + from, count)
-    const word = key(from) | (key(from + 1) << 8) | (key(from + 2) << 16) | (key(from + 3) << 24)
+    const words = new Uint32Array(bytes.buffer, bytes.byteOffset + first, count)
+    const word = turned(mask, at + first)
     // oxlint-disable-next-line typescript/no-non-null-assertion -- words below the length, on the data path
     for (let i = 0; i < count; i++) words[i]! ^= word
   }
-  // oxlint-disable-next-line typescript/no-non-null-assertion -- bytes below the length, on the data path
-  for (let i = 0; i < from; i++) bytes[i]! ^= key(i)
-  // oxlint-disable-next-line typescript/no-non-null-assertion -- bytes below the length, on the data path
-  for (let i = to; i < length; i++) bytes[i]! ^= key(i)
+  applyBytes(bytes, mask, at, first + count * 4, length)
+}
+
+function applyBytes(bytes: Buffer, mask: number, at: number, from: number, to: number): void {
+  for (let i = from; i < to; i++)
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- bytes below the length, on the data path
+    bytes[i]! ^= mask >>> (8 * ((at + i) % MASK_BYTES))
 }
 
 /** The head of a message in one frame. @param mask null where it goes to a client */
@@ -233,7 +258,7 @@ export function frameOf(opcode: number, payload: Buffer, isMasked: boolean): Buf
   const mask = isMasked ? randomBytes(MASK_BYTES) : null
   const head = frameHead(opcode, payload.length, mask)
   const frame = Buffer.concat([head, payload])
-  if (mask !== null) applyMask(frame.subarray(head.length), mask, 0)
+  if (mask !== null) applyMask(frame.subarray(head.length), mask.readInt32LE(0), 0)
   return frame
 }
 

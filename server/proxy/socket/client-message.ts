@@ -1,5 +1,5 @@
-// A client's message while it arrives. It is unmasked in place, so that its bytes are held once,
-// and masked again before it is forwarded.
+// A client's message while it is held. It is unmasked in place, so that its bytes are held once, and
+// masked again before it is forwarded.
 import { applyMask, type FrameHead } from '../../http1/websocket/frames.ts'
 import { PieceList } from '../inspect/piece-list.ts'
 import { STEP_BYTES, type SlicedTask } from '../inspect/scheduler.ts'
@@ -7,10 +7,62 @@ import { STEP_BYTES, type SlicedTask } from '../inspect/scheduler.ts'
 /** The cost of one more fragment besides its bytes, in bytes: memory for it, and time. */
 const FRAGMENT_BYTES = 256
 
-/** A frame of the message: its head as it came, the mask at its end, and its payload's length. */
+/** A message that is held. As a task, it is masked again. */
+export interface HeldMessage extends SlicedTask {
+  readonly opcode: number
+  /** Bytes of the payload so far. */
+  readonly length: number
+  /** The cost of masking again, in bytes. */
+  readonly effort: number
+  /** The payload so far; without the masks until the first step. */
+  readonly pieces: readonly Buffer[]
+  step(): 'more' | 'done'
+  /** The message in its frames, masked again: the pieces to send. */
+  toFrames(): readonly Buffer[]
+}
+
+/** A message of one frame that came whole, as most are. */
+export class WholeMessage implements HeldMessage {
+  readonly opcode: number
+  readonly length: number
+  readonly pieces: readonly Buffer[]
+  readonly #raw: Buffer
+  readonly #mask: number
+
+  /** @param raw with its head; it is changed @param at where its payload begins */
+  constructor({ opcode, mask, length }: FrameHead, raw: Buffer, at: number) {
+    this.opcode = opcode
+    this.length = length
+    this.#raw = raw
+    this.#mask = wantMask(mask)
+    this.pieces = length === 0 ? [] : [raw.subarray(at)]
+    this.step()
+  }
+
+  get effort(): number {
+    return this.length
+  }
+
+  /** Takes the mask off, or puts it on. */
+  step(): 'done' {
+    for (const payload of this.pieces) applyMask(payload, this.#mask, 0)
+    return 'done'
+  }
+
+  toFrames(): readonly Buffer[] {
+    return [this.#raw]
+  }
+}
+
+function wantMask(mask: number | null): number {
+  if (mask === null) throw new TypeError('a frame of a client has a mask')
+  return mask
+}
+
+/** A frame of the message: its head as it came, its mask, and its payload's length. */
 interface Fragment {
   readonly head: Buffer
-  readonly mask: Buffer
+  readonly mask: number
   readonly length: number
 }
 
@@ -18,14 +70,12 @@ interface Fragment {
  * Collects one message. As a task, it masks it again; its frames are forwarded unchanged. Several
  * frames are copied together, because many are small.
  */
-export class ClientMessage implements SlicedTask {
+export class ClientMessage implements HeldMessage {
   /** Monotonic milliseconds at which it began. */
   readonly since = performance.now()
   readonly opcode: number
   /** Its bytes so far, with the heads. */
   received = 0
-  /** All of it has come. */
-  isWhole = false
   readonly #fragments: Fragment[] = []
   readonly #payload = new PieceList()
   /** The outbound bytes, if there are several fragments. */
@@ -42,7 +92,6 @@ export class ClientMessage implements SlicedTask {
     this.opcode = opcode
   }
 
-  /** Bytes of the payload so far. */
   get length(): number {
     return this.#payload.length
   }
@@ -52,12 +101,10 @@ export class ClientMessage implements SlicedTask {
     return this.#fragments.length
   }
 
-  /** The cost of masking again, in bytes. */
   get effort(): number {
     return this.length + this.fragments * FRAGMENT_BYTES
   }
 
-  /** The payload so far; without the masks until the first step. */
   get pieces(): readonly Buffer[] {
     return this.#payload.all()
   }
@@ -69,11 +116,9 @@ export class ClientMessage implements SlicedTask {
   }
 
   addFrame({ mask, length }: FrameHead, raw: Buffer): void {
-    if (mask === null) throw new TypeError('a frame of a client has a mask')
     // A view would keep the whole read buffer alive.
-    const isFirst = this.fragments === 0
-    const head = isFirst ? raw : Buffer.from(raw)
-    this.#fragments.push({ head, mask: isFirst ? mask : head.subarray(-mask.length), length })
+    const head = this.fragments === 0 ? raw : Buffer.from(raw)
+    this.#fragments.push({ head, mask: wantMask(mask), length })
     this.received += raw.length
   }
 
@@ -116,7 +161,6 @@ export class ClientMessage implements SlicedTask {
     return 'more'
   }
 
-  /** The message in its frames, masked again: the pieces to send. */
   toFrames(): readonly Buffer[] {
     const [only] = this.#fragments
     return this.fragments === 1 && only !== undefined

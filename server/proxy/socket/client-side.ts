@@ -3,7 +3,7 @@
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
 import { CLOSE, FrameError, OPCODE, type FrameHead } from '../../http1/websocket/frames.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
-import { ClientMessage } from './client-message.ts'
+import { ClientMessage, WholeMessage, type HeldMessage } from './client-message.ts'
 import { FramePump, keepPiece, type PumpSink } from './frame-pump.ts'
 import type { MessageInspector, StartsResponse } from './inspect-message.ts'
 import type { SocketRows } from './socket-rows.ts'
@@ -52,8 +52,10 @@ export class ClientSide implements RawReader, PumpSink {
   readonly #limits: ClientLimits
   readonly #listener: ClientListener
   #frame: FrameHead | null = null
-  /** The message that is coming, or is being inspected; null between two. */
+  /** The message that is coming; null between two. */
   #message: ClientMessage | null = null
+  /** The message that is being inspected. */
+  #inspected: HeldMessage | null = null
   /** Whether the message may be dropped to make room for others. */
   #isEvictable = false
   /** The control frame that is coming, as it came. */
@@ -84,7 +86,7 @@ export class ClientSide implements RawReader, PumpSink {
 
   /** Whether a message takes longer to come than it may. @param now monotonic milliseconds */
   isTooSlow(now: number): boolean {
-    if (this.#message === null || this.#message.isWhole) return false
+    if (this.#message === null) return false
     const took = now - this.#message.since
     return took > this.#limits.grace && this.#message.received < (took / 1000) * MIN_RATE
   }
@@ -93,7 +95,7 @@ export class ClientSide implements RawReader, PumpSink {
     if (!this.#awaitsDrain) return
     this.#awaitsDrain = false
     // It may have been a control frame, in the middle of a message.
-    if (this.#message === null) this.#slot.releaseBytes()
+    if (this.#message === null && this.#inspected === null) this.#slot.releaseBytes()
     this.pump.unblock()
   }
 
@@ -113,6 +115,22 @@ export class ClientSide implements RawReader, PumpSink {
     this.#listener.onShutdown()
   }
 
+  onWholeFrame(frame: FrameHead, raw: Buffer, at: number): void {
+    const { opcode, isFinal, length } = frame
+    if (opcode >= OPCODE.close) {
+      this.#control = [raw]
+      this.#passControl(opcode)
+    } else if (isFinal && opcode !== OPCODE.continuation && length <= MAX_SYNC_BYTES) {
+      this.#checkLength(raw.length)
+      this.#hold(raw.length)
+      this.#inspect(new WholeMessage(frame, raw, at))
+    } else {
+      this.onFrame(frame, raw.subarray(0, at))
+      this.onPayload(raw.subarray(at), 0)
+      this.onFrameEnd()
+    }
+  }
+
   onFrame(frame: FrameHead, raw: Buffer): void {
     this.#frame = frame
     if (frame.opcode >= OPCODE.close) {
@@ -120,8 +138,7 @@ export class ClientSide implements RawReader, PumpSink {
       return
     }
     const message = (this.#message ??= new ClientMessage(frame))
-    if (message.received + raw.length + frame.length > this.#limits.message)
-      throw new FrameError(CLOSE.tooBig, `A message is longer than ${this.#limits.message} bytes.`)
+    this.#checkLength(message.received + raw.length + frame.length)
     if (message.fragments === MAX_FRAGMENTS)
       throw new FrameError(CLOSE.tooBig, `A message has more than ${MAX_FRAGMENTS} fragments.`)
     this.#hold(raw.length + message.costOf(frame))
@@ -139,18 +156,27 @@ export class ClientSide implements RawReader, PumpSink {
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame, which has a mask
     const { opcode, isFinal } = this.#frame!
     if (opcode >= OPCODE.close) return this.#passControl(opcode)
-    if (isFinal && this.#message !== null) this.#inspect(this.#message)
+    if (!isFinal || this.#message === null) return
+    const message = this.#message
+    this.#message = null
+    this.#forbidEviction()
+    this.#inspect(message)
   }
 
   onPause(): void {
     this.#flush()
-    if (this.#isEvictable || this.#message === null || this.#message.isWhole) return
+    if (this.#isEvictable || this.#message === null) return
     this.#isEvictable = true
     this.#slot.allowEviction(() => this.onError(new FrameError(CLOSE.tryAgain, NO_ROOM)))
   }
 
   onError(error: FrameError): void {
     this.#listener.onBroken(error)
+  }
+
+  #checkLength(bytes: number): void {
+    if (bytes > this.#limits.message)
+      throw new FrameError(CLOSE.tooBig, `A message is longer than ${this.#limits.message} bytes.`)
   }
 
   #hold(bytes: number): void {
@@ -173,9 +199,8 @@ export class ClientSide implements RawReader, PumpSink {
     this.#listener.onCloseFrame()
   }
 
-  #inspect(message: ClientMessage): void {
-    message.isWhole = true
-    this.#forbidEviction()
+  #inspect(message: HeldMessage): void {
+    this.#inspected = message
     const isBinary = message.opcode === OPCODE.binary
     try {
       const starts = this.#inspector.inspect(isBinary, message.pieces, message.length)
@@ -225,7 +250,7 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #pass(): void {
-    const message = this.#message
+    const message = this.#inspected
     if (message === null) return
     if (message.effort > MAX_SYNC_BYTES) return void this.#passInSlices(message)
     while (message.step() === 'more');
@@ -233,7 +258,7 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   /** Reads nothing until the masks are on again. */
-  async #passInSlices(message: ClientMessage): Promise<void> {
+  async #passInSlices(message: HeldMessage): Promise<void> {
     this.pump.block()
     await this.#inspector.runSliced(message)
     if (!this.#isClosed) this.#sendMessage(message)
@@ -241,8 +266,8 @@ export class ClientSide implements RawReader, PumpSink {
     this.pump.unblock()
   }
 
-  #sendMessage(message: ClientMessage): void {
-    this.#message = null
+  #sendMessage(message: HeldMessage): void {
+    this.#inspected = null
     for (const piece of message.toFrames()) this.#send(piece)
     // Bytes that the provider does not accept yet are still held.
     if (!this.#awaitsDrain) this.#slot.releaseBytes()
@@ -267,7 +292,7 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #drop(): void {
-    this.#message = null
+    this.#message = this.#inspected = null
     this.#forbidEviction()
     this.#slot.releaseBytes()
   }

@@ -27,9 +27,11 @@ export class FramePump {
   readonly #source: Source
   readonly #sink: PumpSink
   readonly #owner: () => Owner
-  /** The unread bytes, oldest first. */
-  #waiting: Buffer[] = []
+  /** What is being read, and from where on; null between two pieces. */
+  #bytes: Buffer | null = null
   #at = 0
+  /** The pieces behind it. */
+  #waiting: Buffer[] = []
   /** How many reasons there are not to read. */
   #blocks = 0
   #isPumping = false
@@ -45,7 +47,8 @@ export class FramePump {
 
   push(bytes: Buffer): void {
     if (this.#isStopped) return
-    this.#waiting.push(bytes)
+    if (this.#bytes === null) this.#bytes = bytes
+    else this.#waiting.push(bytes)
     this.#pump(pumpTurns.isBusy)
   }
 
@@ -62,6 +65,7 @@ export class FramePump {
   stop(): void {
     if (this.#isStopped) return
     this.#isStopped = true
+    this.#bytes = null
     this.#waiting = []
     this.#source.discard()
   }
@@ -74,9 +78,9 @@ export class FramePump {
 
   /** @param isBusy it has to wait for its turn, but for a small piece */
   #pump(isBusy: boolean): void {
-    const [first] = this.#waiting
-    if (this.#isPumping || this.#blocks > 0 || first === undefined) return
-    const isSmall = this.#waiting.length === 1 && this.#at === 0 && first.length <= SMALL_BYTES
+    const bytes = this.#bytes
+    if (this.#isPumping || this.#blocks > 0 || bytes === null) return
+    const isSmall = this.#waiting.length === 0 && this.#at === 0 && bytes.length <= SMALL_BYTES
     if (isBusy && !isSmall) return this.#waitForTurn()
     this.#isPumping = true
     try {
@@ -93,18 +97,17 @@ export class FramePump {
   /** Reads a frame at least. @param most what it may cost before the rest has to wait */
   #read(most: number): void {
     let left = most
-    while (this.#blocks === 0 && !this.#isStopped) {
-      const bytes = this.#waiting[0]
-      if (bytes === undefined) return
+    while (this.#blocks === 0 && this.#bytes !== null) {
       const from = this.#at
-      this.#at = this.frames.next(bytes, from)
-      const cost = costOf(this.#at - from)
+      const to = (this.#at = this.frames.next(this.#bytes, from))
+      const cost = costOf(to - from)
       left -= cost
       pumpTurns.spend(cost)
-      if (this.#at >= bytes.length) {
-        this.#waiting.shift()
+      // It may have been stopped by what it has read.
+      if (to >= (this.#bytes?.length ?? 0)) {
+        this.#bytes = this.#waiting.shift() ?? null
         this.#at = 0
-        if (this.#waiting.length === 0) return
+        if (this.#bytes === null) return
       }
       if (left <= 0) return this.#waitForTurn()
     }

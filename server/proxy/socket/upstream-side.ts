@@ -33,6 +33,10 @@ const tableOf = oncePerRow<SignTable<ServerSign>>(
     ),
 )
 
+/** Whether a message begins with this frame. */
+const isFirst = ({ opcode }: FrameHead): boolean =>
+  opcode === OPCODE.text || opcode === OPCODE.binary
+
 /** Reads the frames of the provider. One per socket. */
 export class UpstreamSide implements RawReader, PumpSink {
   readonly pump: FramePump
@@ -100,21 +104,30 @@ export class UpstreamSide implements RawReader, PumpSink {
   }
   onShutdown(): void {}
 
+  onWholeFrame(frame: FrameHead, raw: Buffer, at: number): void {
+    // Most messages come whole and have nothing of interest, which a search of their bytes shows.
+    const isMessage = frame.isFinal && isFirst(frame)
+    if (!isMessage || this.#table.isMarked(raw)) {
+      this.onFrame(frame, raw.subarray(0, at))
+      if (frame.length > 0) this.onPayload(raw.subarray(at))
+    } else {
+      this.#frame = frame
+      this.#scan = null
+      this.#keep(raw)
+    }
+    this.onFrameEnd()
+  }
+
   onFrame(frame: FrameHead, raw: Buffer): void {
     this.#frame = frame
     this.#keep(raw)
-    if (frame.opcode === OPCODE.text || frame.opcode === OPCODE.binary) this.#scan = null
+    if (isFirst(frame)) this.#scan = null
   }
 
-  onPayload(raw: Buffer, at: number): void {
+  onPayload(raw: Buffer): void {
     this.#keep(raw)
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame
-    const { opcode, isFinal, length } = this.#frame!
-    if (opcode >= OPCODE.close) return
-    // Most messages arrive complete and have nothing of interest, which a search of their bytes
-    // shows.
-    const isWhole = opcode !== OPCODE.continuation && isFinal && at === 0 && raw.length === length
-    if (isWhole && !this.#table.isMarked(raw)) return
+    if (this.#frame!.opcode >= OPCODE.close) return
     this.#scan ??= new SignScan(this.#table)
     this.#scan.write(raw)
   }

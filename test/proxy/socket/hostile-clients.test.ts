@@ -48,7 +48,7 @@ function closeCode(bytes: Buffer): number | null {
 
 const MASK = Buffer.from([1, 2, 3, 4])
 function masked(payload: Buffer): Buffer {
-  applyMask(payload, MASK, 0)
+  applyMask(payload, MASK.readInt32LE(0), 0)
   return payload
 }
 /** A frame of a client, with whatever bits. */
