@@ -56,12 +56,19 @@ export class RawConnection {
     this.#socket = source.socket
     // Until a reader is attached.
     this.#socket.on('error', ignore)
+    // Each direction ends by itself.
+    this.#socket.allowHalfOpen = true
     this.#socket.pause()
   }
 
   /** Whether it takes more without waiting. */
   get isWritable(): boolean {
     return !this.#socket.writableNeedDrain
+  }
+
+  /** Whether bytes that were written still wait in this process. */
+  get hasUnsent(): boolean {
+    return !this.#socket.destroyed && this.#socket.writableLength > 0
   }
 
   get isClosed(): boolean {

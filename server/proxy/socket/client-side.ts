@@ -42,6 +42,9 @@ const NO_ROOM = 'The proxy has no room for the message at the moment.'
 /** More than this is sent at once, and not with what comes behind it. */
 const MAX_UNSENT_BYTES = 64 * 1024
 
+/** How long the last messages of a client that has left may take to go up (milliseconds). */
+const LAST_MESSAGES_MS = 5_000
+
 /** Reads the frames of the client. One per socket. */
 export class ClientSide implements RawReader, PumpSink {
   readonly pump: FramePump
@@ -103,10 +106,10 @@ export class ClientSide implements RawReader, PumpSink {
     this.pump.push(bytes)
   }
   onEnd(): void {
-    this.#listener.onClientEnd()
+    this.#whenRead(() => this.#listener.onClientEnd())
   }
   onClose(): void {
-    this.#listener.onClientGone()
+    this.#whenRead(() => this.#listener.onClientGone())
   }
   onDrain(): void {
     this.#listener.onClientDrain()
@@ -177,6 +180,18 @@ export class ClientSide implements RawReader, PumpSink {
   #checkLength(bytes: number): void {
     if (bytes > this.#limits.message)
       throw new FrameError(CLOSE.tooBig, `A message is longer than ${this.#limits.message} bytes.`)
+  }
+
+  /** The client has left: what it sent before still goes up, if that takes no longer than a moment. */
+  #whenRead(call: () => void): void {
+    let isCalled = false
+    const once = (): void => {
+      clearTimeout(late)
+      if (!isCalled) call()
+      isCalled = true
+    }
+    const late = setTimeout(once, LAST_MESSAGES_MS)
+    this.pump.whenRead(once)
   }
 
   #hold(bytes: number): void {

@@ -36,6 +36,8 @@ export class FramePump {
   #blocks = 0
   #isPumping = false
   #isStopped = false
+  /** Called once everything has been read. */
+  #onRead: (() => void)[] = []
 
   /** @param owner whose turns it takes */
   constructor(source: Source, sink: PumpSink, isMasked: boolean, owner: () => Owner) {
@@ -68,11 +70,25 @@ export class FramePump {
     this.#bytes = null
     this.#waiting = []
     this.#source.discard()
+    this.#tellIfRead()
+  }
+
+  /** Calls something when all bytes that came have been read, or reading has stopped. */
+  whenRead(call: () => void): void {
+    this.#onRead.push(call)
+    this.#tellIfRead()
+  }
+
+  #tellIfRead(): void {
+    const isRead = this.#bytes === null && this.#blocks === 0 && !this.#isPumping
+    if (!isRead && !this.#isStopped) return
+    for (const call of this.#onRead.splice(0)) queueMicrotask(call)
   }
 
   #unblock(isBusy: boolean): void {
     if (--this.#blocks > 0 || this.#isStopped) return
     this.#pump(isBusy)
+    this.#tellIfRead()
     if (this.#blocks === 0) this.#source.resume()
   }
 

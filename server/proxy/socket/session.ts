@@ -49,8 +49,10 @@ export interface SessionParts {
   }
 }
 
-/** How long the other side may take to close, once one has (milliseconds). */
-const CLOSING_MS = 5_000
+/** How long the other side may send nothing before it closes, once one has: as in `ws` (milliseconds). */
+const CLOSING_MS = 30_000
+/** How long the client may take to close, once we have (milliseconds). */
+const CLOSED_MS = 5_000
 /** How long an error of ours waits for the provider's message to end (milliseconds). */
 const BOUNDARY_MS = 1_000
 /** However busy it is, a socket ends after this time; no provider lets one live as long. */
@@ -86,6 +88,8 @@ export class SocketSession implements ClientListener, UpstreamListener {
   #isUpstreamClosing = false
   #isClosedByClient = false
   #timer: NodeJS.Timeout | null = null
+  /** Monotonic milliseconds of the first close; null before that. */
+  #closingAt: number | null = null
 
   constructor(parts: SessionParts) {
     const { client, upstream, row, rows, inspector, slot, limits, provider } = parts
@@ -186,12 +190,12 @@ export class SocketSession implements ClientListener, UpstreamListener {
   onCloseFrame(): void {
     this.#isClientClosing = true
     this.#isClosedByClient = !this.#isUpstreamClosing
-    this.#awaitClose()
+    this.#awaitClose(CLOSING_MS)
   }
 
   onUpstreamCloseFrame(): void {
     this.#isUpstreamClosing = true
-    this.#awaitClose()
+    this.#awaitClose(CLOSING_MS)
   }
 
   onClientEnd(): void {
@@ -205,7 +209,8 @@ export class SocketSession implements ClientListener, UpstreamListener {
     if (!this.#isUpstreamClosing && !this.#isClientClosing && this.#end === null)
       return this.#break()
     this.#parts.client.end()
-    this.#parts.upstream.end()
+    // The client's close frame, and what it sent before that, still go up.
+    if (this.#isClientClosing || this.#end !== null) this.#parts.upstream.end()
   }
 
   onClientGone(): void {
@@ -233,21 +238,45 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.#say(CLOSE.goingAway, 'The proxy was stopped.', null)
   }
 
-  /** One side has closed in the way of WebSockets; the other one is given a while. */
-  #awaitClose(): void {
-    this.#timer ??= setTimeout(() => this.#destroy(), CLOSING_MS).unref()
+  /** One side has closed; the other one may take a while, and longer while bytes still move. */
+  #awaitClose(ms: number): void {
+    const { bytes } = this
+    const moved = bytes.up + bytes.down
+    this.#closingAt ??= performance.now()
+    this.#timer ??= setTimeout(() => this.#closeLate(ms, moved), ms).unref()
   }
 
-  /** The client has left without a word. */
+  #closeLate(ms: number, moved: number): void {
+    const { client, upstream, limits } = this.#parts
+    const { up, down } = this.bytes
+    const isMoving = this.#end === null && up + down !== moved
+    // What is not sent waits for a client that reads slowly.
+    const isSlow = client.hasUnsent && performance.now() - (this.#closingAt ?? 0) < limits.idle
+    if (!isMoving && !isSlow) return this.#destroy()
+    if (this.#end !== null) upstream.destroy()
+    this.#timer = null
+    this.#awaitClose(ms)
+  }
+
+  /** The client has left without a word: the provider sees just that, after what was sent before. */
   #leave(): void {
+    const { client, upstream } = this.#parts
     this.#finish({ outcome: 'aborted', code: null, refusal: null })
-    this.#destroy()
+    if (!upstream.hasUnsent) return this.#destroy()
+    client.destroy()
+    this.#upstreamSide.close()
+    upstream.end()
+    this.#awaitClose(CLOSED_MS)
   }
 
-  /** The provider has left without a word: the client sees just that. */
+  /** The provider has left without a word: the client sees just that, after what was sent before. */
   #break(): void {
+    const { client, upstream } = this.#parts
     this.#finish({ outcome: 'broken', code: 'upstream_unreachable', refusal: null })
-    this.#destroy()
+    upstream.destroy()
+    this.#clientSide.close()
+    client.end()
+    this.#awaitClose(CLOSED_MS)
   }
 
   /** Closes with the provider's own error, where a message can be said. */
@@ -281,9 +310,12 @@ export class SocketSession implements ClientListener, UpstreamListener {
       client.write(closeFrame(code, reason, false))
       client.end()
       clearTimeout(late)
-      this.#timer ??= setTimeout(() => this.#destroy(), CLOSING_MS).unref()
+      this.#awaitClose(CLOSED_MS)
     }
-    const late = setTimeout(() => this.#destroy(), BOUNDARY_MS).unref()
+    const late = setTimeout(() => {
+      if (client.hasUnsent) this.#awaitClose(CLOSED_MS)
+      else this.#destroy()
+    }, BOUNDARY_MS).unref()
     this.#upstreamSide.atBoundary(say)
   }
 

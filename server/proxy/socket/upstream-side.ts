@@ -94,10 +94,10 @@ export class UpstreamSide implements RawReader, PumpSink {
     this.pump.push(bytes)
   }
   onEnd(): void {
-    this.#listener.onUpstreamEnd()
+    this.pump.whenRead(() => this.#listener.onUpstreamEnd())
   }
   onClose(): void {
-    this.#listener.onUpstreamGone()
+    this.pump.whenRead(() => this.#listener.onUpstreamGone())
   }
   onDrain(): void {
     this.#listener.onUpstreamDrain()

@@ -392,3 +392,26 @@ test('half-closed and cut connections end on both sides', async () => {
   }
   await rowsOf(served, id, 5)
 })
+
+test('what a client sent before it left goes up', async () => {
+  const { secret } = await served.key()
+  const item = JSON.stringify({
+    type: 'conversation.item.create',
+    item: { content: [{ type: 'input_text', text: 'x'.repeat(200_000) }] },
+  })
+  const messages = Buffer.concat(Array.from({ length: 4 }, () => frame(0x81, item)))
+  const close = frameOf(OPCODE.close, Buffer.from([0x0f, 0xa0]), true)
+  for (const [last, code] of [
+    [close, 4000],
+    [Buffer.alloc(0), 1006],
+  ] as const) {
+    served.provider.calls.length = 0
+    const { socket, closed } = await rawClient(secret)
+    socket.end(Buffer.concat([messages, last]))
+    await closed
+    const call = served.provider.calls[0]!
+    await until(() => call.closed !== null)
+    assert.equal(call.closed?.code, code)
+    assert.equal(call.messages.filter((text) => text === item).length, 4)
+  }
+})

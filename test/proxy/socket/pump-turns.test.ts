@@ -49,3 +49,22 @@ test('what many sockets of one key send is read a little at a time, and another 
   while (total() < busy.length * FRAMES) await nextRound()
   assert.ok(busy.every(({ read }) => read.frames === FRAMES && !read.isPaused))
 })
+
+test('that a side has ended is told when all that it sent before has been read', async () => {
+  const { read, pump } = openPump('key_ends')
+  let ended: number | null = null
+  pump.block()
+  pump.push(Buffer.concat([FRAME, FRAME]))
+  pump.whenRead(() => (ended = read.frames))
+  await nextRound()
+  assert.equal(ended, null)
+  pump.unblock()
+  await nextRound()
+  assert.equal(ended, 2)
+  // … or when nobody reads it any more.
+  pump.block()
+  pump.whenRead(() => (ended = -1))
+  pump.stop()
+  await nextRound()
+  assert.equal(ended, -1)
+})
