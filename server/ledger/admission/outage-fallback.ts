@@ -17,6 +17,7 @@ import { retryUntilClosed, writeInOrder } from '../settlement/ordered-writes.ts'
 import type { Settlement } from '../settlement/row-codec.ts'
 import { callerLeftError, type AdmissionBackend, type Remaining } from './backend.ts'
 import { KeyShares } from './key-shares.ts'
+import { LostAnswers } from './lost-answers.ts'
 import { MAX_BATCH, OutageLog, recordBacklog } from './outage-log.ts'
 import { Backlog, type BacklogEntry } from './backlog.ts'
 import { StoreMonitor } from './store-monitor.ts'
@@ -71,6 +72,7 @@ export class OutageFallback {
   #appending = 0
   #recovery: Promise<void> | null = null
   #closed = false
+  readonly #lost: LostAnswers
   readonly #monitor: StoreMonitor
 
   private constructor(backend: AdmissionBackend, parts: OutageParts, known: readonly string[]) {
@@ -80,6 +82,10 @@ export class OutageFallback {
     this.#shares = new KeyShares(clock)
     this.#file =
       folder === null || maxOutage === 0 ? null : new OutageLog(folder, instance, clock.boot)
+    const onError = (error: unknown): void => {
+      if (!this.#closed && isOutage(error)) this.#enterOutage(error)
+    }
+    this.#lost = new LostAnswers(store, clock, parts.settle)
     this.#monitor = new StoreMonitor({
       store,
       clock,
@@ -91,11 +97,10 @@ export class OutageFallback {
         this.#shares.countProcesses(processes, sentAt)
         this.#shares.tidy()
         this.#startRecovery()
+        this.#lost.settleFound().catch(onError)
       },
       onSilence: () => this.#enterOutage(STORE_SILENT),
-      onError: (error) => {
-        if (!this.#closed && isOutage(error)) this.#enterOutage(error)
-      },
+      onError,
     })
   }
 
@@ -170,6 +175,7 @@ export class OutageFallback {
   rejected(one: TrackedAdmission, error: unknown): boolean {
     this.#releaseShare(one, false)
     this.#countAnswer()
+    if (isOutage(error)) this.#lost.add(one)
     if (one.superseded || !isOutage(error)) return false
     this.#enterOutage(error)
     this.#decide(one, error)

@@ -18,6 +18,12 @@ export interface AnswerListener {
   rejected(one: TrackedAdmission, error: unknown): boolean
 }
 
+/** A row in the store. */
+interface AdmittedRow {
+  readonly seq: number
+  readonly created_at: number
+}
+
 /** A request between its caller and the store. It lives until both have had their answer. */
 export class TrackedAdmission implements PendingAdmission {
   readonly #question: Question
@@ -31,7 +37,7 @@ export class TrackedAdmission implements PendingAdmission {
   /** Whether it uses its key's share while the store decides. */
   hasShare = false
   /** Its `seq` in the store, if it was admitted. */
-  #row: { seq: number; created_at: number } | null = null
+  #row: AdmittedRow | null = null
 
   constructor(question: Question, listener: AnswerListener) {
     this.#question = question
@@ -83,10 +89,13 @@ export class TrackedAdmission implements PendingAdmission {
     this.#question.reject(error)
   }
 
-  /** The settlement of a request that the store admitted after its caller had been refused. */
-  unsent(): Settlement {
+  /**
+   * The settlement of a request that the store admitted after its caller had been refused. @param row
+   * where the store's answer was lost, and the row was found later
+   */
+  unsent(row: AdmittedRow | null = this.#row): Settlement {
     const { account_id, key_id, provider, model } = this.request
-    const { seq, created_at } = this.#row ?? { seq: 0, created_at: 0 }
+    const { seq, created_at } = row ?? { seq: 0, created_at: 0 }
     return {
       seq,
       account_id,

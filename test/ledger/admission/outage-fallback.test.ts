@@ -27,6 +27,7 @@ import {
   admissionRequest,
   movedClock,
   openFor,
+  pass,
   settlement,
   type Moved,
   type Opened,
@@ -336,6 +337,36 @@ test('postgres: while commits wait for a synchronous standby the store counts as
   await place.restoreStandby()
   await until(() => !ledger.failing())
   await assertWhole(graced, passed)
+})
+
+test('postgres: a row ends whose commit was not heard of', async (t) => {
+  const place = await STOPPABLE.postgres(t)
+  const { store, clock } = await openFor(t, place)
+  const { id: instance } = await store.db
+    .selectFrom('instances')
+    .select('id')
+    .executeTakeFirstOrThrow()
+  let isLost = false
+  const db = store.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if (isLost && result.rows.some((row) => 'answer' in row)) {
+        isLost = false
+        throw new StoreError('unavailable', 'the connection broke')
+      }
+      return result
+    },
+  })
+  const deaf = Object.create(store, { db: { value: db } }) as Store
+  const ledger = await openLedger(deaf, instance, clock, openLog('silent'))
+  t.after(() => ledger.close())
+  isLost = true
+  await assert.rejects(ledger.admit(admissionRequest('k', null)), { code: 'unavailable' })
+  const states = async () =>
+    (await store.db.selectFrom('requests').select('state').execute()).map(({ state }) => state)
+  assert.deepEqual(await states(), ['reserved'])
+  await pass(place, 31_000, clock)
+  await until(async () => (await states())[0] === 'aborted')
 })
 
 for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
