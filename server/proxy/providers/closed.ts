@@ -77,7 +77,7 @@ const CLOSED: readonly ClosedEndpoint[] = [
   // ElevenLabs `/v1/user`, OpenRouter `/credits`.
   {
     class: 'admin',
-    segments: String.raw`organizations?|admin\w*|billing|invoices?|payments?|wallets?|invites?|invitations?|auditlogs?|scim|webhooks|members?|roles?`,
+    segments: String.raw`organizations?|admin\w*|billing|invoices?|payments?|wallets?|invites?|invitations?|auditlogs?|scim|webhooks|webhook(?:endpoint|eventtype)s?|members?|roles?`,
   },
   {
     class: 'admin',

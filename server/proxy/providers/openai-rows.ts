@@ -425,6 +425,7 @@ const trainingRows = (p: string): EndpointRow[] => [
   model(`POST ${p}/evals/{eval}/runs`, STORED, { names: SOURCE }),
   neutral(`GET ${p}/evals/{eval}/runs`),
   neutral(`GET POST DELETE ${p}/evals/{eval}/runs/{any}`),
+  neutral(`POST ${p}/evals/{eval}/runs/{any}/cancel`),
   neutral(`GET ${p}/evals/{eval}/runs/{any}/output_items`),
   neutral(`GET ${p}/evals/{eval}/runs/{any}/output_items/{any}`),
 ]
@@ -481,6 +482,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     ...completionRows(p),
     ...responseRows(p),
     model(`POST ${p}/decisions`),
+    neutral(`POST ${p}/content_provenance_checks`, { uploads: 'form' }),
     neutral(`GET ${p}/chat/completions`, { lists: 'completion' }),
     neutral(`GET POST DELETE ${p}/chat/completions/{completion}`),
     neutral(`GET ${p}/chat/completions/{completion}/messages`),
@@ -510,4 +512,6 @@ export const OPENAI_ADMIN: readonly RegExp[] = [
   /^\/(v1|openai\/v1)\/(projects|dashboard|usage|me|login|billing|webhooks)($|[/:])/,
   /^\/dashboard($|[/:])/,
   /\/fine_tuning\/checkpoints\/.+\/permissions($|[/:])/,
+  // About the users of the whole account.
+  /\/safety\/(alerts|cases)($|[/:])/,
 ]

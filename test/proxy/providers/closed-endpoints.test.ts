@@ -141,6 +141,9 @@ const MINTING: readonly (readonly [endpoint: string, source: string])[] = [
 
 /** TABLE of endpoints that manage an account or a server. */
 const ADMIN: readonly (readonly [endpoint: string, source: string])[] = [
+  ['POST api.openai.com/v1/webhook_endpoints', 'openai 7, webhooks'],
+  ['GET llm.acme.test/v1/webhook-endpoints/we_1', 'openai 7, webhooks'],
+  ['GET api.openai.com/v1/safety/alerts/a', 'openai 7, safety'],
   [
     'POST generativelanguage.googleapis.com/$rpc/google.ai.generativelanguage.v1beta.FileService/ListFiles',
     'google.aip.dev/127',

@@ -125,3 +125,34 @@ test('@google/genai', async () => {
   const [row] = await rowsOf(served, id, 2)
   assert.deepEqual([row!.model, row!.tokens_in, row!.tokens_out], [model, 5, 6])
 })
+
+test('@google/genai, music', async () => {
+  served.provider.behaviour = {
+    message: (call, event) => {
+      if ('setup' in event) call.send({ setupComplete: {} })
+      if ('playbackControl' in event)
+        call.send({ serverContent: { audioChunks: [{ data: 'AAAA' }] } })
+    },
+  }
+  const model = 'models/lyria-realtime-exp'
+  const { secret, id } = await served.key({ models: [model] })
+  const baseUrl = `http://127.0.0.1:${served.port}/proxy/generativelanguage.googleapis.com`
+  const ai = new GoogleGenAI({ apiKey: secret, httpOptions: { baseUrl } })
+  const done = Promise.withResolvers<void>()
+  const session = await ai.live.music.connect({
+    model,
+    callbacks: {
+      onmessage: ({ serverContent }) => {
+        if (serverContent?.audioChunks !== undefined) done.resolve()
+      },
+      onclose: ({ reason }) => done.reject(new Error(reason)),
+    },
+  })
+  await session.setWeightedPrompts({ weightedPrompts: [{ text: 'Piano', weight: 1 }] })
+  await session.setMusicGenerationConfig({ musicGenerationConfig: { bpm: 90 } })
+  session.play()
+  await done.promise
+  session.close()
+  const [row] = await rowsOf(served, id, 1)
+  assert.deepEqual([row!.model, row!.state], ['lyria-realtime-exp', 'settled'])
+})

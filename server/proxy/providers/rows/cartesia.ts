@@ -1,4 +1,4 @@
-import { creates, model, neutral } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CARTESIA_SPEECH } from '../speech-sockets.ts'
 import { CARTESIA_TRANSCRIPTION } from '../transcription-sockets.ts'
@@ -8,7 +8,19 @@ const SPOKEN = {
   required: ['model_id'],
   also: ['model'],
   prose: ['transcript'],
-  objects: { 'voice.id': 'voice', voice_id: 'voice' },
+  objects: {
+    'voice.id': 'voice',
+    voice_id: 'voice',
+    pronunciation_dict_id: 'pronunciation_dict',
+  },
+} as const
+
+/** As a form spells it. */
+const SPOKEN_FORM = {
+  required: ['model_id'],
+  also: ['model'],
+  multipart: true,
+  objects: { voice_id: 'voice', 'voice[id]': 'voice', 'voice.id': 'voice' },
 } as const
 
 /** Voices of everybody's that its documentation shows; all have UUIDs, cloned ones too. */
@@ -39,9 +51,39 @@ export const cartesia: ProviderRow = {
     ...['', '/turns'].map((form) =>
       model(`GET /stt${form}/websocket`, { at: 'query' }, { socket: CARTESIA_TRANSCRIPTION }),
     ),
+    model('POST /infill/bytes', {
+      at: 'body',
+      body: { ...SPOKEN_FORM, prose: ['transcript'] },
+    }),
+    // These name no model.
+    ...['bytes', 'sse'].map((form) =>
+      model(
+        `POST /voice-changer/${form}`,
+        { at: 'path', body: { ...SPOKEN_FORM, required: [], also: ['model_id', 'model'] } },
+        { modelName: 'cartesia/voice-changer' },
+      ),
+    ),
+    model(
+      'POST /voices/localize',
+      { at: 'path', body: { required: [], also: ['model_id'], objects: { voice_id: 'voice' } } },
+      { ...creates('voice'), modelName: 'cartesia/localize' },
+    ),
+    neutral('GET /accents'),
     neutral('POST /voices/clone', { ...creates('voice'), uploads: 'form' }),
     neutral('GET /voices', { listed: { '[].id': 'voice', 'data[].id': 'voice' } }),
     neutral('GET PATCH DELETE /voices/{voice}'),
+    neutral('PATCH /voices/{voice}/accents'),
+    neutral('DELETE /voices/{voice}/accents/{any}'),
+    neutral('GET POST /pronunciation-dicts/', creates('pronunciation_dict')),
+    neutral('GET PATCH DELETE /pronunciation-dicts/{pronunciation_dict}'),
+    neutral('GET POST /datasets/', creates('dataset')),
+    neutral('GET PATCH DELETE /datasets/{dataset}'),
+    neutral('GET POST /datasets/{dataset}/files', { uploads: 'form' }),
+    neutral('DELETE /datasets/{dataset}/files/{any}'),
+    model('POST /fine-tunes/', STORED, { ...creates('fine_tune'), names: { dataset: 'dataset' } }),
+    neutral('GET /fine-tunes/'),
+    neutral('GET DELETE /fine-tunes/{fine_tune}'),
+    neutral('GET /fine-tunes/{fine_tune}/voices'),
   ],
   mints: { 'POST /access-token': 'cartesia-token' },
   spelling: { uuids: true },

@@ -1,4 +1,6 @@
-import type { BodyRule, EndpointRow, ModelPlace } from '../endpoint-row.ts'
+import type { EndpointRow, ModelPlace } from '../endpoint-row.ts'
+import { GEMINI_BATCH, GEMINI_CALL } from '../gemini-bodies.ts'
+import { GEMINI_LIVE, GEMINI_MUSIC } from '../gemini-sockets.ts'
 import {
   BODY,
   creates,
@@ -10,169 +12,24 @@ import {
   within,
 } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
-import type { SocketRow } from '../socket-row.ts'
-import { CALLER_TOOLS, GEMINI_TOOL_KEYS, INTERACTION_TOOLS } from '../tools.ts'
+import { CALLER_TOOLS, INTERACTION_TOOLS } from '../tools.ts'
 
-/** All spellings of a place: Google reads `camelCase` and `snake_case` alike. */
-const spellings = (place: string): string[] =>
-  place.split('.').reduce<string[]>(
-    (heads, step) => {
-      const both = new Set([
-        step,
-        step.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      ])
-      return heads.flatMap((head) => [...both].map((one) => (head === '' ? one : `${head}.${one}`)))
-    },
-    [''],
-  )
-const objects = (kind: string, ...places: string[]): Record<string, string> =>
-  Object.fromEntries(places.flatMap(spellings).map((place) => [place, kind]))
-
-/**
- * Places that say which model answers in place of the path's:
- * cloud.google.com/vertex-ai/generative-ai/docs/model-optimizer
- */
-export const GEMINI_ROUTED: readonly string[] = spellings(
-  'generationConfig.routingConfig.manualMode.modelName',
-)
-/**
- * Places that leave that to the provider, and stores of RAG: these embed with a model that is
- * stored with them, and may rank with another one
- * (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/rag-api).
- */
-export const GEMINI_STORED: readonly string[] = [
-  'generationConfig.routingConfig.autoMode',
-  'generationConfig.modelSelectionConfig',
-  'modelSelectionConfig',
-  'tools[].retrieval.vertexRagStore',
-].flatMap(spellings)
-
-/** Stored objects that a call names, wherever in a body the call stands. */
-const objectsOf = (call: string): Record<string, string> => ({
-  ...objects('cached_content', `${call}cachedContent`),
-  ...objects(
-    'file',
-    ...[
-      'contents[].parts[]',
-      'contents[].parts[].functionResponse.parts[]',
-      'systemInstruction.parts[]',
-      'content.parts[]',
-    ].map((part) => `${call}${part}.fileData.fileUri`),
-  ),
-  ...objects('file_search_store', `${call}tools[].fileSearch.fileSearchStoreNames[]`),
-})
-
-/** What people, tools and models say in a call. */
-export const GEMINI_SAID: readonly string[] = [
-  'contents[].parts[].text',
-  'contents[].parts[].functionResponse.response.*',
-  'systemInstruction.parts[].text',
-  'content.parts[].text',
-  'requests[].content.parts[].text',
-].flatMap(spellings)
-
-/**
- * Bodies of Gemini calls. The path names the model; a body that names another one, for itself or
- * for one of its parts, must be allowed too.
- */
-const CALL: BodyRule = {
-  required: [],
-  also: [
-    'model',
-    'requests[].model',
-    ...spellings('generateContentRequest.model'),
-    ...GEMINI_ROUTED,
-  ],
-  stored: GEMINI_STORED,
-  keyedTools: {
-    at: ['tools[]', 'requests[].tools[]', ...spellings('generateContentRequest.tools[]')],
-    keys: GEMINI_TOOL_KEYS,
-  },
-  prose: GEMINI_SAID,
-  objects: {
-    ...['', 'requests[].', 'generateContentRequest.']
-      .map(objectsOf)
-      .reduce((all, one) => ({ ...all, ...one })),
-    ...objects('file', 'instances[].video.uri', 'instances[].image.fileUri'),
-    ...objects('corpus', 'semanticRetriever.source'),
-  },
-}
-
-/** Batches: requests in the body may name models, requests in a file cannot be known. */
-const IN_BATCH = 'batch.inputConfig.requests.requests[].'
-const BATCH_FILE = 'batch.inputConfig.fileName'
-/** Places of a call, where the call stands in a batch. */
-const inBatch = (places: readonly string[]): string[] =>
-  spellings(`${IN_BATCH}request`).flatMap((at) => places.map((place) => `${at}.${place}`))
-const BATCH: BodyRule = {
-  required: [],
-  also: [
-    'model',
-    'batch.model',
-    ...spellings(`${IN_BATCH}request.model`),
-    ...spellings(`${IN_BATCH}model`),
-    ...inBatch(GEMINI_ROUTED),
-  ],
-  stored: [...spellings(BATCH_FILE), ...inBatch(GEMINI_STORED)],
-  keyedTools: { at: inBatch(['tools[]']), keys: GEMINI_TOOL_KEYS },
-  objects: { ...objectsOf(`${IN_BATCH}request.`), ...objects('batch_input', BATCH_FILE) },
-}
-
-/**
- * Live sessions: https://ai.google.dev/api/live. The first message sets one up, for one model; a
- * handle goes on with a session that was set up before, by whomever.
- */
-const LIVE: SocketRow = {
-  counts: 'responses',
-  body: {
-    required: [],
-    also: ['model', 'setup.model', ...GEMINI_ROUTED.map((place) => `setup.${place}`)],
-    stored: GEMINI_STORED.map((place) => `setup.${place}`),
-    keyedTools: { at: ['setup.tools[]'], keys: GEMINI_TOOL_KEYS },
-    prose: [
-      'setup.systemInstruction.parts[].text',
-      'clientContent.turns[].parts[].text',
-      'realtimeInput.text',
-      'realtimeInput.audio.data',
-      'realtimeInput.video.data',
-      'realtimeInput.mediaChunks[].data',
-      'toolResponse.functionResponses[].response.*',
-    ].flatMap(spellings),
-    objects: {
-      ...objectsOf('setup.'),
-      ...objects('file', 'clientContent.turns[].parts[].fileData.fileUri'),
-      ...objects('live_session', 'setup.sessionResumption.handle'),
-    },
-  },
-  naming: ['setup.model'],
-  namedLater: true,
-  quiet: ['setup.model'],
-  mediaText: ['audio/pcm;rate=16000', 'audio/pcm'].map(
-    (type) => ['{"realtimeInput":{"audio":{"data":"', `","mimeType":"${type}"}}}`] as const,
-  ),
-  starts: spellings('clientContent.turnComplete').map((place) => `${place}=true`),
-  mayStart: [
-    ...spellings('clientContent.turnComplete'),
-    ...spellings('clientContent.turns'),
-    ...['realtimeInput', 'toolResponse'].flatMap(spellings),
-  ],
-  begins: ['serverContent.modelTurn', 'serverContent.outputTranscription', 'toolCall'],
-  ends: ['serverContent.turnComplete=true'],
-  fails: ['error'],
-  usage: 'usageMetadata',
-  error: { error: { code: '{status}', message: '{message}', status: '{google}' } },
-}
-const BIDI = 'GenerativeService.BidiGenerateContent'
-/** With a token of `authTokens`, and with a key. */
-const liveRows = ['v1beta', 'v1alpha'].flatMap((version) =>
-  ['', 'Constrained'].map((kind) =>
+const VERSIONS = ['v1beta', 'v1', 'v1alpha'] as const
+/** Sockets of a version: a live session with a key, one with a token of `authTokens`, and music. */
+const socketRows = (version: string): EndpointRow[] =>
+  (
+    [
+      ['BidiGenerateContent', GEMINI_LIVE],
+      ['BidiGenerateContentConstrained', GEMINI_LIVE],
+      ['BidiGenerateMusic', GEMINI_MUSIC],
+    ] as const
+  ).map(([method, socket]) =>
     model(
-      `GET /ws/google.ai.generativelanguage.${version}.${BIDI}${kind}`,
+      `GET /ws/google.ai.generativelanguage.${version}.GenerativeService.${method}`,
       { at: 'query' },
-      { socket: LIVE },
+      { socket },
     ),
-  ),
-)
+  )
 
 /** Where an agent works: its name, or what it is made of. */
 const environment = (at: string): Record<string, string> => ({
@@ -207,8 +64,8 @@ const SAID = [
 
 const TRIGGER = { environment_id: 'environment', ...within('interaction.', INTERACTION) }
 
-const call: ModelPlace = { at: 'path', body: CALL }
-const batch: ModelPlace = { at: 'path', body: BATCH }
+const call: ModelPlace = { at: 'path', body: GEMINI_CALL }
+const batch: ModelPlace = { at: 'path', body: GEMINI_BATCH }
 const operation = creates('operation', 'name')
 const TUNED = 'tunedModels/{model}'
 
@@ -404,7 +261,7 @@ const versionRows = (version: string): EndpointRow[] => {
     model(`POST ${v}/dynamic/{any}:streamGenerateContent`, STORED),
     model(
       `POST ${v}/cachedContents`,
-      { at: 'body', body: { ...CALL, required: ['model'], also: [] } },
+      { at: 'body', body: { ...GEMINI_CALL, required: ['model'], also: [] } },
       creates('cached_content', 'name'),
     ),
     neutral(`GET ${v}/cachedContents`),
@@ -442,8 +299,10 @@ export const google: ProviderRow = {
   auth: { header: 'x-goog-api-key' },
   probe: { path: '/v1beta/models?pageSize=1' },
   keyParameters: ['key', 'access_token'],
-  endpoints: [...['v1beta', 'v1', 'v1alpha'].flatMap(versionRows), ...liveRows],
-  mints: { 'POST /v1alpha/auth_tokens': 'google-auth-token' },
+  endpoints: [...VERSIONS.flatMap(versionRows), ...VERSIONS.flatMap(socketRows)],
+  mints: Object.fromEntries(
+    VERSIONS.map((version) => [`POST /${version}/auth_tokens`, 'google-auth-token'] as const),
+  ),
   minting: GOOGLE_MINTING,
   admin: [
     /\/permissions($|[/:])/,

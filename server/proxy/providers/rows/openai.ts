@@ -1,3 +1,4 @@
+import { agentRows } from '../openai-agents.ts'
 import { OPENAI_PREFIXES } from '../id-spelling.ts'
 import { OPENAI_ADMIN, openaiRows } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
@@ -10,7 +11,7 @@ export const openai: ProviderRow = {
   base: 'https://api.openai.com/v1',
   hosts: ['api.openai.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  endpoints: openaiRows('/v1'),
+  endpoints: [...openaiRows('/v1'), ...agentRows('/v1')],
   mints: {
     'POST /v1/realtime/client_secrets': 'openai-client-secret',
     'POST /v1/realtime/sessions': 'openai-session',

@@ -1,14 +1,8 @@
 import { inMessages } from './anthropic.ts'
 import type { Operated } from '../cloud-resources.ts'
 import type { BodyRule, EndpointRow, ModelPlace } from '../endpoint-row.ts'
-import {
-  GEMINI_ROUTED,
-  GEMINI_SAID,
-  GEMINI_STORED,
-  GOOGLE_MINTING,
-  GOOGLE_UPLOADS,
-  interactionRows,
-} from './google.ts'
+import { GEMINI_ROUTED, GEMINI_SAID, GEMINI_STORED } from '../gemini-bodies.ts'
+import { GOOGLE_MINTING, GOOGLE_UPLOADS, interactionRows } from './google.ts'
 import { body, creates, model, neutral, STORED, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS, GEMINI_TOOL_KEYS } from '../tools.ts'
