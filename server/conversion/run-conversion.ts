@@ -37,6 +37,13 @@ const MIN_PARTITIONED_BYTES = 512 * 1024
 const MIN_UNPACKED_BYTES = 8 * 1024 * 1024
 
 /**
+ * The converters of such archives are stopped after each share, and after joining: a share of 1.5 GB
+ * leaves 45 MB more in a converter than a new one has, after a collection, and joining on it takes
+ * 280 MB instead of 200. A new one starts in 0.1 s.
+ */
+const MIN_LARGE_BYTES = 256 * 1024 * 1024
+
+/**
  * Converts one file. Divides the parts, then the pages, of a large archive among all converters.
  *
  * @param options `account`: whose it is; `signal` cancels it, also while it runs; the promise then rejects with the
@@ -59,6 +66,7 @@ export async function runConversion(
     return converterPool.run(task, { whole: true }, options)
 
   const isUnpacked = size >= MIN_UNPACKED_BYTES
+  const isLarge = size >= MIN_LARGE_BYTES
   if (isUnpacked && !wasChecked) await unpack(task, converterPool, account, options.signal)
   const done = Array.from({ length: converterPool.size }, () => 0)
   await onEveryConverter(converterPool, options.signal, (index, signal) =>
@@ -67,6 +75,7 @@ export async function runConversion(
       { share: { index, of: converterPool.size, isUnpacked } },
       {
         account,
+        isLarge,
         signal,
         onProgress: ({ pagesDone, pagesTotal }) => {
           done[index] = pagesDone
@@ -81,7 +90,7 @@ export async function runConversion(
   return converterPool.run(
     task,
     { join: converterPool.size, isUnpacked },
-    { account, ...(options.signal && { signal: options.signal }) },
+    { account, isLarge, ...(options.signal && { signal: options.signal }) },
   )
 }
 

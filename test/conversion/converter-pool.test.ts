@@ -158,6 +158,20 @@ for (const [why, program, told] of NO_PROCESS) {
   })
 }
 
+test('the converter of a large step takes no other', async (t) => {
+  const converterPool = open(t, { atOnce: 1 })
+  const tellProcess = (): Promise<string> =>
+    converterPool.run(task('tell its process'), whole).then(
+      () => '',
+      (error: Problem) => error.detail,
+    )
+  const first = await tellProcess()
+  assert.equal(await tellProcess(), first)
+  await converterPool.run(task('convert'), whole, { isLarge: true })
+  assert.deepEqual(converterPool.load(), { running: 0, waiting: 0 })
+  assert.notEqual(await tellProcess(), first)
+})
+
 test('a retired converter gets no further conversion, and not all are retired at once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const converterPool = open(t)

@@ -68,7 +68,12 @@ export interface Outcome {
 }
 
 /** One conversion at a time, on all cores, as long and with as much memory as it takes. */
-const POOL_LIMITS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
+const POOL_LIMITS = {
+  atOnce: availableParallelism(),
+  deadline: 2 ** 31 - 1,
+  heap: 4 * 2 ** 30,
+  warm: false,
+}
 
 /** Works on this machine. @param maxPage bytes of the largest page of an archive */
 export const localEngine = (maxPage: number): Engine => ({

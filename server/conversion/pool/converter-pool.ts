@@ -31,7 +31,7 @@ export interface ConverterLimits {
   readonly deadline: number
   /** Bytes of JavaScript heap of one converter. */
   readonly heap: number
-  /** Whether to start a converter soon, before the first conversion needs it (the default). */
+  /** Whether to have a converter ready before a conversion needs it (the default). */
   readonly warm?: boolean
   /** Archive limits for tasks that have none of their own. Default: the engine's. */
   readonly archive?: Partial<ArchiveLimits>
@@ -46,8 +46,9 @@ export interface ConverterPool extends AsyncDisposable {
   /**
    * Runs one step, first in, first out.
    *
-   * @param options `account`: whose step it is; `signal` cancels it, also while it runs; the promise
-   *   then rejects with the signal's reason
+   * @param options `account`: whose step it is; `isLarge`: its converter takes no other step, so that
+   *   its memory is free; `signal` cancels it, also while it runs; the promise then rejects with the
+   *   signal's reason
    * @returns what the conversion produced; zeros for a step without a document
    * @throws Problem `invalid_file` if the file is at fault
    */
@@ -56,6 +57,7 @@ export interface ConverterPool extends AsyncDisposable {
     step: ConversionStep,
     options?: {
       account?: string | undefined
+      isLarge?: boolean
       signal?: AbortSignal
       onProgress?: (progress: ConversionProgress) => void
     },
@@ -67,6 +69,7 @@ interface QueuedStep {
   readonly task: ConversionTask
   readonly step: ConversionStep
   readonly account: string | undefined
+  readonly isLarge: boolean
   readonly progress: (progress: ConversionProgress) => void
   readonly resolve: (converted: Converted) => void
   readonly reject: (error: unknown) => void
@@ -79,8 +82,8 @@ const EMPTY_RESULT: Converted = { pages: 0, failed: 0, warnings: 0, notices: [] 
 /** The converters' program. */
 const PROGRAM = new URL('converter-process.ts', import.meta.url)
 /**
- * Milliseconds after which the first converter is started without a step: a server's own start does
- * not share its processors with it.
+ * Milliseconds after which a pool without converters starts one in advance: a server's own start
+ * does not share its processors with it.
  */
 const WARM_AFTER_MS = 2_000
 /** Milliseconds after which an idle converter is stopped, except the last one. */
@@ -110,12 +113,18 @@ class ProcessPool implements ConverterPool {
     this.size = limits.atOnce
     this.#limits = limits
     this.#program = program
-    if (limits.warm !== false) this.#warming = setTimeout(() => this.#warm(), WARM_AFTER_MS).unref()
+    this.#warmSoon()
+  }
+
+  #warmSoon(): void {
+    if (this.#limits.warm === false) return
+    clearTimeout(this.#warming)
+    this.#warming = setTimeout(() => this.#warm(), WARM_AFTER_MS).unref()
   }
 
   /** Starts a converter in advance. */
   #warm(): void {
-    if (this.#all.size > 0) return
+    if (this.#all.size > 0 || this.#isClosed) return
     const first = this.#start()
     if (first.pid !== undefined) this.#markIdle(first)
   }
@@ -127,7 +136,12 @@ class ProcessPool implements ConverterPool {
   async run(
     task: ConversionTask,
     step: ConversionStep,
-    { account, signal, onProgress = () => {} }: Parameters<ConverterPool['run']>[2] = {},
+    {
+      account,
+      isLarge = false,
+      signal,
+      onProgress = () => {},
+    }: Parameters<ConverterPool['run']>[2] = {},
   ): Promise<Converted> {
     signal?.throwIfAborted()
     if (this.#isClosed) throw new Error(SHUTTING_DOWN)
@@ -137,6 +151,7 @@ class ProcessPool implements ConverterPool {
       task: { ...task, limits },
       step,
       account,
+      isLarge,
       progress: onProgress,
       resolve,
       reject,
@@ -179,12 +194,22 @@ class ProcessPool implements ConverterPool {
 
   #markIdle(converter: ChildProcess): void {
     const stop = (): void => {
-      if (this.#all.size === 1) return
-      // At once: it is gone before it is seen to have ended.
-      this.#remove(converter)
-      converter.kill('SIGKILL')
+      if (this.#all.size > 1) this.#stop(converter)
     }
     this.#idle.set(converter, setTimeout(stop, IDLE_TIMEOUT_MS).unref())
+  }
+
+  /** Stops a converter without a step. */
+  #stop(converter: ChildProcess): void {
+    // At once: it is gone before it is seen to have ended.
+    this.#remove(converter)
+    converter.kill('SIGKILL')
+  }
+
+  /** Stops a converter after a large step; later there is a new one. */
+  #retire(converter: ChildProcess): void {
+    this.#stop(converter)
+    this.#warmSoon()
   }
 
   #acquireIdle(): ChildProcess | undefined {
@@ -229,7 +254,8 @@ class ProcessPool implements ConverterPool {
     const onMessage = (message: ConverterMessage): void => {
       if ('progress' in message) return item.progress(message.progress)
       detach()
-      this.#markIdle(converter)
+      if (item.isLarge) this.#retire(converter)
+      else this.#markIdle(converter)
       settle(item, message)
       return this.#dispatch()
     }
