@@ -143,6 +143,12 @@ const known: [
   ],
   ['cartesia', 'POST', '/voice-changer/bytes', 'model', 'cartesia/voice-changer'],
   ['cartesia', 'POST', '/infill/bytes', 'model'],
+  ['elevenlabs', 'POST', '/v1/music/detailed/stream', 'model'],
+  ['elevenlabs', 'POST', '/v1/music/stem-separation', 'model', 'elevenlabs/stem-separation'],
+  ['elevenlabs', 'POST', '/v1/audio-isolation/stream', 'model', 'elevenlabs/audio-isolation'],
+  ['elevenlabs', 'POST', '/v1/text-to-voice', 'neutral'],
+  ['hume', 'POST', '/v0/tts/voice_conversion/file', 'model', 'hume/voice-conversion'],
+  ['deepgram', 'POST', '/v2/speak', 'model'],
   ['cartesia', 'GET', '/datasets/d1/files', 'neutral', null, 'dataset:d1'],
   ['cartesia', 'POST', '/fine-tunes/', 'model'],
   [

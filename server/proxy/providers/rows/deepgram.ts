@@ -18,7 +18,7 @@ export const deepgram: ProviderRow = {
       model(`GET ${at}/speak`, { at: 'query' }, { socket: DEEPGRAM_SPEECH }),
     ]),
     model('POST /v1/listen', { at: 'query' }, { uploads: 'body' }),
-    model('POST /v1/speak', { at: 'query' }),
+    ...['/v1', '/v2'].map((at) => model(`POST ${at}/speak`, { at: 'query' })),
     // Understanding text has no model to choose.
     model(
       'POST /v1/read',

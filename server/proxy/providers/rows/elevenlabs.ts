@@ -80,6 +80,9 @@ const KEPT = {
 } as const
 const COMPOSED = { createsInHeaders: { ...KEPT.createsInHeaders, 'song-id': 'song' } } as const
 
+/** Voices that were designed and are not kept yet. */
+const PREVIEWED = 'previews[].generated_voice_id'
+
 const spoken = (multipart = false): ModelPlace => ({
   at: 'body',
   body: {
@@ -134,16 +137,33 @@ export const elevenlabs: ProviderRow = {
     ),
     neutral('GET DELETE /v1/speech-to-text/transcripts/{transcript}'),
     model('POST /v1/sound-generation', spoken(), KEPT),
-    ...['', '/stream', '/detailed', '/plan'].map((form) =>
+    ...['', '/stream', '/detailed', '/detailed/stream', '/plan'].map((form) =>
       model(`POST /v1/music${form}`, spoken(), COMPOSED),
     ),
-    ...['', '/stream'].map((form) =>
+    model('POST /v1/music/video-to-music', spoken(true), COMPOSED),
+    model('POST /v1/text-to-voice/design', spoken(), creates('preview', PREVIEWED)),
+    // These name no model.
+    ...[
+      'audio-isolation',
+      'audio-isolation/stream',
+      'music/stem-separation',
+      'forced-alignment',
+    ].map((task) =>
       model(
-        `POST /v1/audio-isolation${form}`,
+        `POST /v1/${task}`,
         { at: 'path', body: { required: [], also: ['model_id'], multipart: true } },
-        { modelName: 'elevenlabs/audio-isolation' },
+        { modelName: `elevenlabs/${task.replace('/stream', '').replace('music/', '')}` },
       ),
     ),
+    model(
+      'POST /v1/text-to-voice/create-previews',
+      { at: 'path', body: { required: [], also: ['model_id'], prose: ['text'] } },
+      { ...creates('preview', PREVIEWED), modelName: 'elevenlabs/voice-design' },
+    ),
+    neutral('POST /v1/text-to-voice', {
+      ...creates('voice', 'voice_id'),
+      names: { generated_voice_id: 'preview' },
+    }),
     neutral('GET /v1/models'),
     ...['/v1/voices', '/v2/voices'].map((path) =>
       neutral(`GET ${path}`, { listed: { 'voices[].voice_id': 'voice' } }),

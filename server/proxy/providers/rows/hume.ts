@@ -4,6 +4,14 @@ import type { ProviderRow } from '../provider.ts'
 /** Voices of Hume's own that its SDKs take unasked: https://dev.hume.ai/docs/text-to-speech-tts/voices */
 const STOCK = /^d8ab67c6-953d-4bd8-9370-8fa53a0f1453$/
 
+/** A form, whose fields hold JSON. */
+const CONVERTED = {
+  required: [],
+  also: ['model'],
+  multipart: true,
+  objects: { 'voice.id': 'voice', 'voice[id]': 'voice', 'context.generation_id': 'generation' },
+} as const
+
 /** Hume: https://dev.hume.ai/reference. Octave is the only model, and no request names it. */
 export const hume: ProviderRow = {
   id: 'hume',
@@ -35,6 +43,16 @@ export const hume: ProviderRow = {
           ...creates('generation', 'generations[].generation_id', 'generation_id'),
         },
       ),
+    ),
+    model(
+      'POST /v0/tts/voice_conversion/json',
+      { at: 'path', body: CONVERTED },
+      { modelName: 'hume/voice-conversion', ...creates('generation', 'generation_id') },
+    ),
+    model(
+      'POST /v0/tts/voice_conversion/file',
+      { at: 'path', body: CONVERTED },
+      { modelName: 'hume/voice-conversion' },
     ),
     neutral('GET /v0/tts/voices', { listed: { 'voices_page[].id': 'voice' } }),
     neutral('POST /v0/tts/voices', { ...creates('voice'), names: { generation_id: 'generation' } }),
