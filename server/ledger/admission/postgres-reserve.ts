@@ -1,5 +1,5 @@
 // Admission on PostgreSQL: calls of the database's functions (store/migrations/
-// 0095-admissions.ts), many rows a call.
+// 0097-lock-waits.ts), many rows a call.
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
@@ -49,19 +49,22 @@ export type ReserveAnswer =
       readonly kind: 'decided'
       /** The ledger's time (milliseconds), and the version of its correction. */
       readonly present: number
+      /** How long it waited for other processes before it decided (milliseconds). */
+      readonly waited: number
       readonly version: number
       readonly verdicts: GroupVerdict[]
     }
 
 /**
- * What tollmark_admit gives: `passed`, `waits` and `child_waits` (microseconds) by group, `numbers`
- * of the written rows in their order.
+ * What tollmark_admit gives: how long it `waited` for the locks; `passed`, `waits` and `child_waits`
+ * (microseconds) by group; `numbers` of the written rows in their order.
  */
 type Answer =
   | { doubt: true }
   | {
       doubt: false
       present: number
+      waited: number
       version: number
       passed: number[]
       waits: number[]
@@ -117,7 +120,8 @@ export async function reserveGroups(
     }
     return { group, written, waits }
   })
-  return { kind: 'decided', present: answer.present / 1000, version: answer.version, verdicts }
+  const { present, waited, version } = answer
+  return { kind: 'decided', present: present / 1000, waited: waited / 1000, version, verdicts }
 }
 
 /**

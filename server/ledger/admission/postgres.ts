@@ -1,7 +1,7 @@
 // Admission where many machines share the ledger, on PostgreSQL.
 //
 // Everything that asks within a moment is one call of one function in the database
-// (store/migrations/0095-admissions.ts). Under a lock for each key it looks at the key's N-th
+// (store/migrations/0097-lock-waits.ts). Under a lock for each key it looks at the key's N-th
 // newest admission, lets through what may pass, stamps and writes it, and commits. So one process
 // at a time decides about a key, and sees everything that was decided before.
 //
@@ -11,10 +11,11 @@
 //   by more than the window. So by their stamps, any N + 1 admissions in a row span more than the
 //   window.
 //
-// - A stamp is at most as far before the release of its request as the commit and the response
-//   take. If that was longer than PROMPT_MS, the stamp is moved to the release; that may happen
-//   afterwards, because the stamp does not expire for most of a minute. The window is longer than
-//   60 s by SLACK_MS, which is more than PROMPT_MS and the tolerance of the clock together.
+// - A stamp is taken when the locks are free, so it is at most as far before the release of its
+//   request as the commit and the response take. If that was longer than PROMPT_MS, the stamp is
+//   moved to the release; that may happen afterwards, because the stamp does not expire for most of
+//   a minute. The window is longer than 60 s by SLACK_MS, which is more than PROMPT_MS and the
+//   tolerance of the clock together.
 //
 // - Stamps are measured by one clock, the database's. When that clock is set, the function's time
 //   no longer matches what each process expects from its own monotonic clock (database-clock.ts).
@@ -97,11 +98,12 @@ export async function openPostgresAdmission(
  */
 type CallState = 'idle' | 'planned' | 'calling'
 
-/** A call that was answered, and when (our monotonic milliseconds). */
+/** A call that was answered (times are our monotonic milliseconds). */
 interface Answered {
   readonly answer: Extract<ReserveAnswer, { kind: 'decided' }>
   readonly created_at: number
-  readonly sent: number
+  /** When it decided, at the earliest: when it was sent, and the locks of its keys were free. */
+  readonly decided: number
   readonly received: number
 }
 
@@ -271,7 +273,8 @@ class PostgresAdmission implements AdmissionBackend {
         throw new StoreError('failed', 'the ledger doubts its time')
       const received = this.#clock.mono()
       this.#time.observe(sent, received, answer)
-      await this.#decided({ answer, created_at, sent, received })
+      const decided = Math.min(received, sent + Math.max(0, answer.waited))
+      await this.#decided({ answer, created_at, decided, received })
     } catch (error) {
       // Requests that wait for the next call would hear the same, only later.
       for (const one of [...groups.flatMap(({ pending }) => pending), ...this.#queue.clear()])
@@ -288,8 +291,8 @@ class PostgresAdmission implements AdmissionBackend {
   }
 
   async #decided(answered: Answered): Promise<void> {
-    const { answer, created_at, sent, received } = answered
-    const isLate = received - sent > PROMPT_MS
+    const { answer, created_at, decided, received } = answered
+    const isLate = received - decided > PROMPT_MS
     const passedByKey = new Map<string, number>()
     for (const { group, written } of answer.verdicts)
       passedByKey.set(group.key_id, (passedByKey.get(group.key_id) ?? 0) + written.length)
@@ -309,7 +312,7 @@ class PostgresAdmission implements AdmissionBackend {
       this.#store,
       late.map(({ key }) => key),
       late.map(({ first }) => first),
-      Math.min(latest, answer.present + received - sent),
+      Math.min(latest, answer.present + received - decided),
     ).catch(this.#onError)
   }
 
@@ -321,7 +324,7 @@ class PostgresAdmission implements AdmissionBackend {
   #refuseRest(
     { group, written, waits }: GroupVerdict,
     passedOfKey: number,
-    { sent, received }: Answered,
+    { decided, received }: Answered,
     isLate: boolean,
   ): void {
     const rest = group.pending.slice(written.length)
@@ -330,12 +333,13 @@ class PostgresAdmission implements AdmissionBackend {
       const isWindowUsed = (owner === 'key_id' ? passedOfKey : written.length) === rpm
       const wait = Math.max(waits[owner], isWindowUsed ? WIDTH_MS : 0)
       longest = Math.max(longest, wait)
-      if (wait > HOLD_MS) this.#full.set(id, rpm, (isLate && isWindowUsed ? received : sent) + wait)
+      if (wait > HOLD_MS)
+        this.#full.set(id, rpm, (isLate && isWindowUsed ? received : decided) + wait)
     }
     const isFull = longest > HOLD_MS
     for (const one of rest)
       if (isFull || !this.#held.hold(group.key_id, longest, () => this.submit(one)))
-        refuse(one, longest - (received - sent))
+        refuse(one, longest - (received - decided))
     if (group.rpm !== null && this.#full.wait(group.key_id, group.rpm) !== null)
       this.#submitAgain(this.#queue.takeKey(group.key_id))
   }

@@ -43,6 +43,7 @@ import { spokenProviders } from './0093-spoken-providers.ts'
 import { announcedProcesses } from './0094-announced-processes.ts'
 import { admissions } from './0095-admissions.ts'
 import { sealedDays } from './0096-sealed-days.ts'
+import { lockWaits } from './0097-lock-waits.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -99,4 +100,5 @@ export const MIGRATIONS: readonly Migration[] = [
   announcedProcesses,
   admissions,
   sealedDays,
+  lockWaits,
 ]

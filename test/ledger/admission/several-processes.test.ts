@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { locksOf, reserveGroups } from '../../../server/ledger/admission/postgres-reserve.ts'
 import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import { NODE_FLAGS } from '../../support/node.ts'
 import { argumentsOf } from '../../support/place.ts'
-import { onEveryStore, openAt } from '../../support/stores.ts'
+import { emptyPlaceOn, onEveryStore, openAt } from '../../support/stores.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
+import { until } from '../../support/until.ts'
 import { admissionRequest, movedClock, openFor } from '../support/opened.ts'
 
 /** What is asked for, and how many can pass: `p` has two children, which use up less than it has. */
@@ -164,3 +167,38 @@ onEveryStore(
     assert.ok([...admitted.values()].filter((count) => count === LIMIT).length > KEYS / 2)
   },
 )
+
+test('postgres: a wait for another process is before the stamp, and makes no admission late', async (t) => {
+  const place = await emptyPlaceOn.postgres(t)
+  const { store } = await openFor(t, place)
+  const { id } = await store.db.selectFrom('instances').select('id').executeTakeFirstOrThrow()
+  const other = new Client({ connectionString: place.databaseUrl!.href })
+  await other.connect()
+  t.after(() => other.end())
+  const ask = async (text: string): Promise<number> =>
+    Number((await other.query<{ value: string }>(`select ${text} as value`)).rows[0]!.value)
+  const [lock] = locksOf(['k'])
+  await other.query(`select pg_advisory_lock(${lock})`)
+  const request = admissionRequest('k', 5)
+  const pending = {
+    request,
+    patience: 0,
+    superseded: false,
+    callerLeft: false,
+    resolve: () => {},
+    reject: () => {},
+  }
+  const group = { key_id: 'k', rpm: 5, child_id: null, child_rpm: null, pending: [pending] }
+  const reserving = reserveGroups(store, id, [group], 0, null)
+  const waiters = `(select count(*) from pg_locks join pg_database on oid = database and datname = current_database()
+    where locktype = 'advisory' and not granted)`
+  await until(async () => (await ask(waiters)) > 0)
+  const waiting = await ask('tollmark_ledger_time()')
+  const released = await ask('tollmark_ledger_time()')
+  await other.query(`select pg_advisory_unlock(${lock})`)
+  const answer = await reserving
+  assert.ok(answer.kind === 'decided')
+  assert.ok(answer.waited >= (released - waiting) / 1000)
+  const stamp = await ask('(select mono from admission_stamps)')
+  assert.ok(stamp >= released)
+})
