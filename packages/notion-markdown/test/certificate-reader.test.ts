@@ -3,7 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DOCUMENT } from '../src/certificate/dialect.ts'
 import { openReader } from '../src/archive/certificate-reader.ts'
-import type { NumberedReading, ReaderResult } from '../src/archive/page-reader.ts'
+import {
+  readForCertificate,
+  type NumberedReading,
+  type ReaderResult,
+} from '../src/archive/page-reader.ts'
 import { pageOf } from './document-of.ts'
 
 const SETUP = { dialect: DOCUMENT, files: ['a.png'], input: { path: import.meta.filename } }
@@ -24,13 +28,18 @@ async function read(size: number): Promise<ReaderResult & { readings: NumberedRe
   }
   const page = { path: 'P0.html', reading: null, hasMore: false, databases: 0, missingFiles: 0 }
   await reader.document(page, '# T\n\none\n')
+  // Behind this one, a page is read here while the thread reads.
+  await reader.document({ ...page, path: 'P1.html' }, 'word '.repeat(100_000))
+  const reading = JSON.stringify(readForCertificate(texts[2] ?? '', 'P2.html', null))
+  await reader.document({ ...page, path: 'P2.html', reading }, '# T\n\n- four\n')
   return { ...(await reader.finish('x')), readings }
 }
 
 test('a thread reads what this thread reads', async () => {
   const [here, beside] = [await read(0), await read(Infinity)]
   assert.equal(here.readings.length, 4)
-  assert.equal(here.found, 1)
+  assert.equal(here.found, 3)
+  assert.match(here.certificate.differences[2]?.detail ?? '', /^What follows "T four"/)
   assert.match(here.certificate.input_sha256 ?? '', /^[0-9a-f]{64}$/)
   assert.deepEqual(beside, here)
 })

@@ -1,7 +1,11 @@
-// Reads pages for a certificate: in a thread beside the conversion, which never waits for it, or in
-// this thread if starting one would cost more, or would take a core from another converter.
+// Reads pages for a certificate: in a thread beside the conversion, or in this thread if starting one
+// would cost more, or would take a core from another converter. While pages are joined, both threads
+// read.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import type { Dialect } from '../certificate/dialect.ts'
+import { readMarkdownPage } from '../certificate/markdown-reader.ts'
+import type { PageReading } from '../certificate/reading.ts'
 import {
   PageReader,
   type NumberedReading,
@@ -32,11 +36,19 @@ export interface CertificateReader extends AsyncDisposable {
 /** A page for a thread. Its bytes are handed over, not copied. */
 type PageToRead =
   | { readonly number: number; readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly page: PageToCompare; readonly bytes: Uint8Array<ArrayBuffer> }
+  | {
+      readonly page: PageToCompare
+      readonly bytes: Uint8Array<ArrayBuffer>
+      /** What the document shows, where it was read here. */
+      readonly shown: PageReading | undefined
+    }
 
-/** A message to the thread. */
+/**
+ * A message to the thread. `progress`: shared, one number, to which the thread adds the bytes that it
+ * has read (modulo 2³²).
+ */
 export type ReaderMessage =
-  | { readonly setup: ReaderSetup }
+  | { readonly setup: ReaderSetup; readonly progress: Int32Array }
   | { readonly pages: readonly PageToRead[] }
   | { readonly output: string }
 
@@ -59,12 +71,18 @@ const MIN_THREAD_BYTES = 4 * 1024 * 1024
 /** Bytes from which pages are sent to a thread that has read before. */
 const MIN_IDLE_BYTES = 256 * 1024
 /**
- * Bytes of pages that are sent together: each message wakes the thread, which costs 0.1 ms. Documents
- * are smaller than exports, and are joined in less time than it takes to read them.
+ * Bytes of pages that are sent together: each message wakes the thread, which costs 0.1 ms. Pages of an
+ * export in fewer batches, smaller ones towards the end, because the conversion waits for the last.
  */
-const BATCH_BYTES = { exported: 256 * 1024, document: 64 * 1024 }
+const BATCH_BYTES = 64 * 1024
+const MAX_BATCH_BYTES = 1024 * 1024
 /** Bytes that may wait for the thread before the conversion waits, too. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
+/**
+ * Bytes that wait while pages are joined, before a page is read here: 2 ms for the thread. To read a
+ * document takes twice as long as to join it.
+ */
+const MAX_BEHIND_BYTES = 128 * 1024
 
 /**
  * Opens a reader.
@@ -79,7 +97,7 @@ export function openReader(
   const hasCore = busy < availableParallelism()
   const minimum = idle === null ? MIN_THREAD_BYTES : MIN_IDLE_BYTES
   return hasCore && size >= minimum
-    ? new ReaderThread(setup, onReading)
+    ? new ReaderThread(setup, size, onReading)
     : readHere(setup, onReading)
 }
 
@@ -113,13 +131,22 @@ class ReaderThread implements CertificateReader {
   #batch: PageToRead[] = []
   #batched = 0
   #waiting = 0
+  /** Bytes to come. */
+  #left: number
+  /** Bytes given, modulo 2³², and those of them that were read. */
+  #given = 0
+  readonly #progress = new Int32Array(new SharedArrayBuffer(4))
+  readonly #dialect: Dialect
   #isOver = false
   #onSpace: (() => void) | null = null
 
   readonly #onReading: OnReading
 
-  constructor(setup: ReaderSetup, onReading: OnReading) {
+  /** @param size about how many bytes there are to read */
+  constructor(setup: ReaderSetup, size: number, onReading: OnReading) {
+    this.#left = size
     this.#onReading = onReading
+    this.#dialect = setup.dialect
     this.#worker = takeIdle() ?? startThread()
     this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -136,15 +163,21 @@ class ReaderThread implements CertificateReader {
       .on('error', this.#reject)
       .on('exit', this.#onExit)
       .on('message', this.#onReport)
-      .postMessage({ setup } satisfies ReaderMessage)
+      .postMessage({ setup, progress: this.#progress } satisfies ReaderMessage)
   }
 
   exported({ number, path, bytes }: ExportedPage): void | Promise<void> {
-    return this.#send({ number, path, bytes: ownBytes(bytes) }, BATCH_BYTES.exported)
+    this.#left -= bytes.byteLength
+    const batch = Math.max(BATCH_BYTES, Math.min(MAX_BATCH_BYTES, this.#left / 4))
+    return this.#send({ number, path, bytes: ownBytes(bytes) }, batch)
   }
 
   document(page: PageToCompare, markdown: string): void | Promise<void> {
-    return this.#send({ page, bytes: this.#encoder.encode(markdown) }, BATCH_BYTES.document)
+    const behind = (this.#given - Atomics.load(this.#progress, 0)) | 0
+    const shown =
+      behind > MAX_BEHIND_BYTES ? readMarkdownPage(markdown, null, this.#dialect) : undefined
+    const bytes = this.#encoder.encode(markdown)
+    return this.#send({ page, bytes, shown }, BATCH_BYTES)
   }
 
   finish(output: string): Promise<ReaderResult> {
@@ -174,6 +207,7 @@ class ReaderThread implements CertificateReader {
   #send(page: PageToRead, batch: number): void | Promise<void> {
     this.#batch.push(page)
     this.#batched += page.bytes.byteLength
+    this.#given = (this.#given + page.bytes.byteLength) | 0
     if (this.#batched < batch) return undefined
     this.#flush()
     if (this.#waiting <= MAX_WAITING_BYTES || this.#isOver) return undefined

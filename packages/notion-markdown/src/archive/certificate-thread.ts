@@ -6,12 +6,13 @@ import type { ReaderMessage, ReaderReport } from './certificate-reader.ts'
 import { PageReader, type NumberedReading } from './page-reader.ts'
 
 let reader: PageReader | null = null
+let progress: Int32Array | null = null
 /** What was read and not reported yet. */
 let read = 0
 let readings: NumberedReading[] = []
 
 /** Bytes after which the conversion is told: each message takes it 0.1 ms. */
-const REPORTED_BYTES = 1024 * 1024
+const REPORTED_BYTES = 4 * 1024 * 1024
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -24,8 +25,12 @@ function reportPages(): void {
 }
 
 parentPort?.on('message', (message: ReaderMessage) => {
-  if ('setup' in message) return void (reader = new PageReader(message.setup))
-  if (!reader) throw new Error('nothing is read before its setup')
+  if ('setup' in message) {
+    reader = new PageReader(message.setup)
+    progress = message.progress
+    return
+  }
+  if (!reader || !progress) throw new Error('nothing is read before its setup')
   if ('output' in message) {
     reportPages()
     return void reader.finish(message.output).then((result) => report({ result }))
@@ -34,8 +39,9 @@ parentPort?.on('message', (message: ReaderMessage) => {
   for (const page of message.pages) {
     if ('path' in page)
       readings.push(reader.exported(page.number, decodeHtml(page.bytes), page.path))
-    else reader.document(page.page, decoder.decode(page.bytes))
+    else reader.document(page.page, decoder.decode(page.bytes), page.shown)
     bytes += page.bytes.byteLength
+    Atomics.add(progress, 0, page.bytes.byteLength)
   }
   collectYoung(bytes)
   read += bytes

@@ -53,11 +53,15 @@ export class PageReader {
     return [page, JSON.stringify(reading)]
   }
 
-  /** Reads a page of the document, and compares it with that of the export. */
-  document({ reading, ...page }: PageToCompare, markdown: string): void {
+  /**
+   * Compares a page of the document with that of the export.
+   *
+   * @param shown what `readMarkdownPage` found in it, where that is known
+   */
+  document({ reading, ...page }: PageToCompare, markdown: string, shown?: PageReading): void {
     // Written by `exported`, or by `convertAlone`.
     const known = reading === null ? null : (JSON.parse(reading) as PageReading)
-    this.#certifier.page({ ...page, reading: known }, markdown)
+    this.#certifier.page({ ...page, reading: known }, markdown, shown)
   }
 
   /** @param output the SHA-256 of the document, hexadecimal */

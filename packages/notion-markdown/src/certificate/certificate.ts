@@ -75,20 +75,23 @@ export class Certifier {
     this.#dialect = dialect
   }
 
-  /** Takes a page of the document. */
-  page(page: CertifiedPage, markdown: string): void {
-    const out = readMarkdownPage(markdown, null, this.#dialect)
+  /** Takes a page of the document. @param shown what `readMarkdownPage` finds in it */
+  page(
+    page: CertifiedPage,
+    markdown: string,
+    shown = readMarkdownPage(markdown, null, this.#dialect),
+  ): void {
     this.#in.pages++
     this.#out.pages++
     this.#missingFiles += page.missingFiles
-    add(this.#out, out.counts)
+    add(this.#out, shown.counts)
     if (page.reading === null)
       return this.#differ(page.path, 'pages', 1, 0, 'The page could not be converted.')
     const { reading } = page
     add(this.#in, reading.counts)
     this.#databases += reading.databases
     this.#unlisted += Math.max(0, reading.databases - page.databases)
-    this.#compare(page, reading, out, markdown)
+    this.#compare(page, reading, shown, markdown)
   }
 
   /** @param hashes of the file and of the document, hexadecimal */

@@ -145,33 +145,37 @@ export class Reading {
   text(text: string): void {
     const { length } = text
     let [low, high, inWord] = [this.#low, this.#high, this.#inWord]
+    let isPending = this.#pending.length > 0
+    const trace = this.#trace
     for (let i = 0; i < length; i++) {
       const code = text.charCodeAt(i)
       const kind = code < 128 ? ASCII[code] : kindBeyondAscii(code)
-      if (kind === SPACE) {
-        inWord = false
-        continue
-      }
-      if (this.#pending.length > 0 && kind !== NOTHING) {
+      if (isPending && (kind === LETTER || kind === MARK)) {
         this.#low = low
         this.#high = high
         this.#flush()
         ;[low, high, inWord] = [this.#low, this.#high, false]
+        isPending = false
       }
-      if (kind !== LETTER) continue
-      if (!inWord) {
-        inWord = true
-        if (this.counts.words % STEP_WORDS === 0) this.steps.push(low >>> 0)
-        this.counts.words++
-        this.#trace?.push('')
-      }
-      if (this.#trace) this.#trace[this.#trace.length - 1] += text.charAt(i)
-      low = Math.imul(low ^ code, 0x01000193)
-      high = Math.imul(((high << 5) | (high >>> 27)) ^ code, 0x85ebca6b)
+      if (kind === LETTER) {
+        if (!inWord) {
+          inWord = true
+          this.#beginWord(low)
+        }
+        if (trace) trace[trace.length - 1] += text.charAt(i)
+        low = Math.imul(low ^ code, 0x01000193)
+        high = Math.imul(((high << 5) | (high >>> 27)) ^ code, 0x85ebca6b)
+      } else if (kind === SPACE) inWord = false
     }
     this.#low = low
     this.#high = high
     this.#inWord = inWord
+  }
+
+  #beginWord(low: number): void {
+    if (this.counts.words % STEP_WORDS === 0) this.steps.push(low >>> 0)
+    this.counts.words++
+    this.#trace?.push('')
   }
 
   /** Ends the word, as white space does. */
