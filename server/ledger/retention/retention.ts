@@ -5,8 +5,11 @@ import { markOf } from '../rollups/coarser.ts'
 import { CLOCK_ROOM } from '../reports/requests.ts'
 import { RESERVED_STATE } from '../settlement/row-codec.ts'
 
-/** Rows per transaction, and the pause that leaves the writer to admissions (milliseconds). */
-const PAGE = 100
+/**
+ * Rows per transaction, and the pause behind it (milliseconds). On SQLite admissions wait for the
+ * one writer; on PostgreSQL they do not wait for deletions.
+ */
+const PAGE = { sqlite: 100, postgres: 2_000 } as const
 const PAUSE_MS = 20
 
 /** Requests admitted before a moment (milliseconds since 1970), with a `seq` of at most `upTo`. */
@@ -16,7 +19,7 @@ export interface RetentionLimit {
 }
 
 /**
- * Deletes the old requests among the next PAGE rows, if their hour is in the daily roll-ups.
+ * Deletes the old requests among the next `page` rows, if their hour is in the daily roll-ups.
  * Requests in progress stay, and so does the newest of each key, which says when the key was last
  * used.
  *
@@ -25,7 +28,7 @@ export interface RetentionLimit {
 export const deleteOldBatch = procedure(
   import.meta.url,
   'deleteOldBatch',
-  function* (db, { before, upTo, after }: RetentionLimit & { after: number }) {
+  function* (db, { before, upTo, after, page }: RetentionLimit & { after: number; page: number }) {
     const { before: added } = yield* markOf(db, 'days')
     const rows = yield* all(
       db
@@ -34,7 +37,7 @@ export const deleteOldBatch = procedure(
         .where('seq', '>', after)
         .where('seq', '<=', upTo)
         .orderBy('seq')
-        .limit(PAGE),
+        .limit(page),
     )
     const last = rows.at(-1)
     if (last === undefined) return null
@@ -60,7 +63,7 @@ export const deleteOldBatch = procedure(
     const seq = Math.max(0, ...deleted.map((row) => row.seq))
     yield* run(db.updateTable('retention_mark').set({ seq }).where('seq', '<', seq))
     // Rows behind one that is this much younger are not old.
-    return rows.length === PAGE && last.created_at < before + CLOCK_ROOM ? last.seq : null
+    return rows.length === page && last.created_at < before + CLOCK_ROOM ? last.seq : null
   },
   'rows',
 )
@@ -73,7 +76,7 @@ export async function deleteOldRequests(
 ): Promise<void> {
   let after: number | null = 0
   while (after !== null && isOpen()) {
-    after = await store.run(deleteOldBatch, { ...old, after })
+    after = await store.run(deleteOldBatch, { ...old, after, page: PAGE[store.dialect] })
     if (after !== null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
 }
