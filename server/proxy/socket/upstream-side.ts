@@ -167,6 +167,8 @@ export class UpstreamSide implements RawReader, PumpSink {
 
   #meter(scan: SignScan<ServerSign>): void {
     scan.end()
+    // The message that ends a response belongs to it.
+    this.#count()
     const usage = this.#usageIn(scan)
     if (scan.found.has('fails')) this.#rows.fail()
     if (scan.found.has('begins')) {
@@ -204,13 +206,17 @@ export class UpstreamSide implements RawReader, PumpSink {
     this.#readBytes += raw.length
   }
 
+  #count(): void {
+    this.#rows.countDown(this.#readBytes)
+    this.#readBytes = 0
+  }
+
   #flush(): void {
     if (this.#isClosed || this.#read.length === 0) return
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame
     const bytes = this.#read.length === 1 ? this.#read[0]! : Buffer.concat(this.#read)
     this.#read = []
-    this.#rows.countDown(this.#readBytes)
-    this.#readBytes = 0
+    this.#count()
     if (this.#client.write(bytes) || this.#awaitsDrain) return
     this.#awaitsDrain = true
     this.pump.block()

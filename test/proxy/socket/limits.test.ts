@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, test } from 'node:test'
+import { frameOf, OPCODE } from '../../../server/http1/websocket/frames.ts'
 import { until } from '../../support/until.ts'
 import { OPENAI } from '../support/served.ts'
 import {
@@ -129,6 +130,26 @@ test('a slow client and a slow provider exert back-pressure', async () => {
   call.socket.resume()
   await until(() => call.messages.length === 60)
   client.socket.terminate()
+})
+
+test('the bytes of a response that arrives at once are those of its row', async () => {
+  const id = 'resp_short'
+  const response = Buffer.concat(
+    [
+      { type: 'response.created', response: { id } },
+      { type: 'response.done', response: { id, usage: { input_tokens: 1, output_tokens: 2 } } },
+    ].map((event) => frameOf(OPCODE.text, Buffer.from(JSON.stringify(event)), false)),
+  )
+  served.provider.behaviour = { message: (call) => void rawOf(call).write(response) }
+  const key = await served.key()
+  const client = connectSocket(served.port, REALTIME, [], withKey(key.secret))
+  await client.opened
+  client.send({ type: 'response.create' })
+  await until(() => client.messages.length === 2)
+  client.socket.close()
+  await client.closed
+  const [row] = await rowsOf(served, key.id, null)
+  assert.deepEqual([row!.state, row!.bytes_out], ['settled', response.length])
 })
 
 test('an idle socket is closed', async () => {
