@@ -102,7 +102,7 @@ test('a folder of pages is made, says what it has kept, and is still there after
 test('the quota on the next page includes conversions made by programs', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  const { page: browser } = await visit(t, site, cookie)
+  const { page: browser } = await visit(t, site, cookie, { alone: true })
   await browser.clock.install()
   await browser.goto(`${site.url}/tokens`)
   await browser.getByText('0 of 10').waitFor()

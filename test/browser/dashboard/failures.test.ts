@@ -67,28 +67,29 @@ test('a refused change is reported and the old values stay', async (t) => {
     await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Used' })
   ).json()) as { secret: string }
   await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
-  for (const { what, path, calls, by, stays } of FAILURES) {
-    const { page, context } = await visit(t, site, cookie)
-    if (typeof by === 'object') await page.clock.install()
-    await page.goto(site.url + path)
-    await page.getByText(stays, { exact: true }).waitFor()
-    const detail = `No ${what} now.`
-    const body = JSON.stringify({
-      type: 'about:blank',
-      title: 'Too many',
-      status: 429,
-      detail,
-      code: 'too_many',
-      request_id: 'req_x',
+  for (const { what, path, calls, by, stays } of FAILURES)
+    await t.test(what, async (t) => {
+      const clocked = typeof by === 'object'
+      const { page } = await visit(t, site, cookie, { alone: clocked })
+      if (clocked) await page.clock.install()
+      await page.goto(site.url + path)
+      await page.getByText(stays, { exact: true }).waitFor()
+      const detail = `No ${what} now.`
+      const body = JSON.stringify({
+        type: 'about:blank',
+        title: 'Too many',
+        status: 429,
+        detail,
+        code: 'too_many',
+        request_id: 'req_x',
+      })
+      await page.route(calls, (route) =>
+        route.fulfill({ status: 429, contentType: 'application/problem+json', body }),
+      )
+      await (typeof by === 'object' ? page.clock.runFor(by.milliseconds) : by(page))
+      await page.getByRole('alert').getByText(detail).first().waitFor()
+      assert.ok(await page.getByText(stays, { exact: true }).isVisible(), what)
     })
-    await page.route(calls, (route) =>
-      route.fulfill({ status: 429, contentType: 'application/problem+json', body }),
-    )
-    await (typeof by === 'object' ? page.clock.runFor(by.milliseconds) : by(page))
-    await page.getByRole('alert').getByText(detail).first().waitFor()
-    assert.ok(await page.getByText(stays, { exact: true }).isVisible(), what)
-    await context.close()
-  }
 })
 
 /** TABLE of what only the server finds wrong: the form, its fields, and the one that is wrong. */
