@@ -1,6 +1,6 @@
 // A reporter for `node --test`: the tests that took longest, so that whoever adds to one of them
 // sees it.
-import { relative, resolve } from 'node:path'
+import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 
 const MAX_SHOWN = 10
@@ -10,8 +10,8 @@ export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncG
   const tests: { place: string; name: string; seconds: number }[] = []
   for await (const { type, data } of events) {
     if (type !== 'test:complete' || data.nesting !== 0 || data.file === undefined) continue
-    // A process is a test as well, named for its program.
-    if (resolve(data.name) === data.file) continue
+    // A process is a test as well, and so is the loading of its files.
+    if (data.file.endsWith('.mjs')) continue
     const place = `${relative(process.cwd(), data.file)}:${data.line}`
     tests.push({ place, name: data.name, seconds: data.details.duration_ms / 1000 })
   }

@@ -1,7 +1,7 @@
 // Which files of tests run in one process: to start one and to load the server costs half a second
-// of CPU, as much as the tests of most files.
+// of CPU, as much as the tests of most files. And which processes start first.
 import { writeFileSync } from 'node:fs'
-import { basename, dirname, join, matchesGlob } from 'node:path'
+import { dirname, join, matchesGlob } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** Most files of a process: enough that little is loaded again, and few enough to share processors. */
@@ -14,54 +14,83 @@ const ALONE = [
   'test/proxy/objects/several-processes.test.ts',
   // It counts the collections of the whole process.
   'test/http1/read-memory.test.ts',
-  // It ends before the others have started their servers, and the end of all tests so far deletes
-  // what those were given.
-  'test/proxy/socket/pump-turns.test.ts',
   // Its timers are not those of the system.
   'test/http1/slow-reads.test.ts',
-  // Each of them takes as long as a process of others: one after another they would end last.
-  'test/browser/dashboard/*.test.ts',
+  // It takes as long as a process of others.
   'test/packages/examples.test.ts',
 ]
 
-const shares = (file: string): boolean => !ALONE.some((pattern) => matchesGlob(file, pattern))
+/**
+ * TABLE of files whose processes run longest. They start first, so that none of them runs alone at
+ * the end, when the other processors have nothing left to do.
+ */
+const LONGEST = [
+  'test/browser/dashboard/*.test.ts',
+  'test/conversion/on-postgres.test.ts',
+  'test/chaos/*.test.ts',
+  'test/packages/examples.test.ts',
+  'test/conversion/*.test.ts',
+  'test/cli/*.test.ts',
+  'test/api/*.test.ts',
+]
+
+/** Files of tests that one process runs, one after another. */
+interface Program {
+  readonly name: string
+  /** Paths from the root. */
+  readonly files: readonly string[]
+}
 
 /**
- * The programs that run these files: the files themselves, or modules that import some of one
- * folder.
+ * The programs that run these files: modules that import files of one folder. Node starts them in
+ * the order of their names.
  *
  * @param files paths from the root
  * @param folder where the modules are written
  */
 export function testPrograms(root: string, files: readonly string[], folder: string): string[] {
-  const folders = Map.groupBy(files.filter(shares), (file) => dirname(file))
-  return [
-    ...files.filter((file) => !shares(file)),
-    ...[...folders].flatMap(([name, own]) => {
-      const processes = Math.ceil(own.length / MAX_FILES)
-      const size = Math.ceil(own.length / processes)
-      return Array.from({ length: processes }, (_, number) =>
-        program(root, own.slice(number * size, (number + 1) * size), {
-          folder,
-          name: `${name.replaceAll(/[\\/]/g, '-')}-${number + 1}`,
-        }),
-      )
-    }),
-  ]
+  const programs = [...Map.groupBy(files, processOf)]
+    .flatMap(([name, own]) => parts(name, own))
+    .sort((a, b) => rank(a) - rank(b) || b.files.length - a.files.length)
+  return programs.map((program, index) => {
+    const number = String(index).padStart(3, '0')
+    const path = join(folder, `${number}-${program.name.replaceAll(/[\\/]/g, '-')}.test.mjs`)
+    writeFileSync(path, moduleOf(root, program))
+    return path
+  })
 }
 
-/** One file as it is; several as a module that imports them. */
-function program(
-  root: string,
-  files: readonly string[],
-  { folder, name }: { folder: string; name: string },
-): string {
-  const [first = ''] = files
-  if (files.length === 1) return first
-  const module = join(folder, `${name}.test.mjs`)
-  const lines = files.map(
-    (file) => `// ${basename(file)}\nimport '${pathToFileURL(join(root, file))}'\n`,
-  )
-  writeFileSync(module, lines.join(''))
-  return module
+const isAlone = (file: string): boolean => ALONE.some((pattern) => matchesGlob(file, pattern))
+
+const processOf = (file: string): string =>
+  isAlone(file) ? file.replace(/\.test\.ts$/, '') : dirname(file)
+
+/** Divides the files of a folder into equal parts. */
+function parts(name: string, files: readonly string[]): Program[] {
+  const size = Math.ceil(files.length / Math.ceil(files.length / MAX_FILES))
+  return Array.from({ length: Math.ceil(files.length / size) }, (_, part) => ({
+    name: `${name}-${part + 1}`,
+    files: files.slice(part * size, (part + 1) * size),
+  }))
 }
+
+/** Its place in the table; behind it, where it is not there. */
+function rank({ files }: Program): number {
+  const found = LONGEST.findIndex((pattern) => files.some((file) => matchesGlob(file, pattern)))
+  return found === -1 ? LONGEST.length : found
+}
+
+/**
+ * Imports the files, and lets no test begin before all are loaded. Some files await a server when
+ * they are loaded. If all tests of the others had ended by then, Node would run everybody's global
+ * `after`, which closes that server.
+ */
+const moduleOf = (root: string, { name, files }: Program): string =>
+  [
+    "import { test } from 'node:test'",
+    'const loading = Promise.withResolvers()',
+    `test(${JSON.stringify(`${name} is loaded`)}, () => loading.promise)`,
+    ...files.map((file) => `await import(${JSON.stringify(pathToFileURL(join(root, file)).href)})`),
+    'loading.resolve()',
+    '',
+  ].join('\n')
