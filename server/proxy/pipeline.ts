@@ -64,7 +64,7 @@ export interface ProxyDeps extends RecorderDeps, ErrorDeps, InspectionDeps, Sock
   readonly client: HttpClient
   /** Makes the child keys that minting endpoints are answered with. */
   readonly minter: Minter
-  /** Work that takes about a millisecond before a request is charged: one piece in a turn. */
+  /** Work that takes about a millisecond before a request is charged, and opening a socket: one piece in a turn. */
   readonly turns: TurnBudget
   readonly limits: ProxyLimits
 }
@@ -205,6 +205,8 @@ async function forwardAdmitted(
   const { route, upstream, request, inspected } = forwardable
   const { provider, key, match } = request
   const { observer, lines } = inspected
+  // Many are admitted at once, and each is a new connection.
+  if (forwardable.socket !== null) await turnOf(deps.turns, key)
 
   // 7. Attach the credential.
   const recorder = new ResponseRecorder(deps, {
