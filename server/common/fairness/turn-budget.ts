@@ -4,62 +4,81 @@ import { AccountKeyQueue, type Owner } from './account-key-queue.ts'
 
 interface Waiting {
   readonly owner: Owner
+  readonly cost: number
   work(): void
 }
 
 const newQueue = (): AccountKeyQueue<Waiting> =>
   new AccountKeyQueue<Waiting>(Infinity, ({ owner }) => owner)
 
-/** Does a bounded number of pieces of work in one turn of the event loop. */
+/**
+ * Does a bounded amount of work in one turn of the event loop: pieces of it, or what they cost. It
+ * is counted and not timed: a clock would count what the machine does meanwhile.
+ */
 export class TurnBudget {
   /** Counts the turns that reached the bound. */
   turn = 0
   readonly #limit: number
+  /** Turns with little to do are counted as one. */
   #left: number
   #isNextPlanned = false
   #waiting = newQueue()
 
-  /** @param most how many are done in one turn of the event loop */
-  constructor(most: number) {
-    this.#limit = this.#left = most
+  /** @param limit how much is done in one turn of the event loop */
+  constructor(limit: number) {
+    this.#limit = this.#left = limit
   }
 
-  /** Counts one that was done without asking. @returns whether it was one more than may be */
-  spend(): boolean {
-    const isOver = this.#left <= 0 || this.#waiting.size > 0
+  /** Whether more work has to wait for a later turn. */
+  get isBusy(): boolean {
+    return this.#left <= 0 || this.#waiting.size > 0
+  }
+
+  /** Counts what was done without asking. @returns whether it was more than may be */
+  spend(cost = 1): boolean {
+    const { isBusy } = this
+    this.#left -= cost
     // Most turns never come to their end, and need no callback.
-    if (isOver || --this.#left === 0) this.#planNext()
-    return isOver
+    if (isBusy || this.#left <= 0) this.#planNext()
+    return isBusy
   }
 
   /** Calls `work`, synchronously unless this turn of the event loop has reached the bound. */
   schedule(owner: Owner, work: () => void): void {
-    if (this.#left > 0 && this.#waiting.size === 0) {
-      this.#left--
-      work()
-    } else this.#waiting.push({ owner, work })
+    if (this.isBusy) return this.defer(owner, work)
+    this.#left--
+    work()
     this.#planNext()
   }
 
-  /** Calls `work` in a later turn of the event loop. */
-  defer(owner: Owner, work: () => void): void {
-    this.#waiting.push({ owner, work })
+  /**
+   * Calls `work` in a later turn of the event loop, when it is the owner's.
+   * @param cost 0 for work that counts itself
+   */
+  defer(owner: Owner, work: () => void, cost = 1): void {
+    this.#waiting.push({ owner, cost, work })
     this.#planNext()
   }
 
   #planNext(): void {
     if (this.#isNextPlanned) return
     this.#isNextPlanned = true
-    setImmediate(() => {
-      this.#isNextPlanned = false
-      this.turn++
-      const next = this.#waiting.take(this.#limit)
-      this.#left = this.#limit - next.length
-      // Owners with nothing waiting are forgotten.
-      if (next.length > 0 && this.#waiting.size === 0) this.#waiting = newQueue()
-      if (next.length > 0) this.#planNext()
-      for (const { work } of next) work()
-    })
+    setImmediate(() => this.#next())
+  }
+
+  #next(): void {
+    this.#isNextPlanned = false
+    this.turn++
+    this.#left = this.#limit
+    if (this.#waiting.size === 0) return
+    this.#planNext()
+    while (this.#left > 0 && this.#waiting.size > 0)
+      for (const { cost, work } of this.#waiting.take(1)) {
+        this.#left -= cost
+        work()
+      }
+    // Owners with nothing waiting are forgotten.
+    if (this.#waiting.size === 0) this.#waiting = newQueue()
   }
 }
 

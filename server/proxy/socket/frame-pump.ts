@@ -131,7 +131,7 @@ export class FramePump {
 
   #waitForTurn(): void {
     this.block()
-    pumpTurns.wait(this.#owner(), () => this.#unblock(false))
+    pumpTurns.defer(this.#owner(), () => this.#unblock(false), 0)
   }
 }
 
