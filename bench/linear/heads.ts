@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { parse as parseCookies } from 'hono/utils/cookie'
 import { readClient } from '../../server/common/client-info.ts'
-import { readKey } from '../../server/conversion/admission.ts'
+import { readKey } from '../../server/conversion/idempotency.ts'
 import { isForPath, pathMarker, RequestParser } from '../../server/http1/request-parser.ts'
 import { valueOf, valuesOf } from '../../server/http1/header-fields.ts'
 import { normalizeOrigin } from '../../server/keys/authenticate.ts'

@@ -1,4 +1,4 @@
-// Decides whose records a request reads: the caller's account, unless an administrator names
+// Decides which account's records a request reads: the caller's own, unless an administrator names
 // another.
 import { z } from '@hono/zod-openapi'
 import { getAccount } from '../accounts/accounts.ts'
@@ -16,7 +16,7 @@ export const AccountScopeParams = strictObject({
 })
 
 /**
- * The account whose records are read; null means all.
+ * The account whose records the request reads; null means all.
  *
  * @throws Problem `insufficient_scope` if the caller may not read them
  */
@@ -33,7 +33,7 @@ export function resolveAccountScope({ account }: Caller, named: string | undefin
 /**
  * The account to create something for: the caller's, unless an administrator names another.
  *
- * @param what is created, for the error
+ * @param what what is created, for the error message
  * @throws Problem `insufficient_scope`, `account_not_found`
  */
 export async function findOwner(

@@ -1,5 +1,5 @@
-// /api/v1/accounts and /api/v1/plans. Everybody sees their own account; an administrator sees and
-// changes all.
+// /api/v1/accounts and /api/v1/plans. Callers see their own account; administrators see and change
+// all.
 import { z } from '@hono/zod-openapi'
 import {
   changeAccount,
@@ -87,7 +87,7 @@ function listRoute(store: Store, plans: Plans): Route {
     summary: 'List the accounts that you may see',
     access: 'manage',
     query: ListQuery,
-    answer: ok('A page of accounts', countedListOf(AccountSchema)),
+    response: ok('A page of accounts', countedListOf(AccountSchema)),
     act: async ({ query: { limit, cursor, search }, caller: { account }, now }) => {
       const [rows, total] =
         account.role === 'admin'
@@ -108,11 +108,11 @@ function createRoute(store: Store, plans: Plans): Route {
   return route({
     method: 'post',
     path: '/api/v1/accounts',
-    summary: 'Make an account (administrators)',
+    summary: 'Create an account (administrators)',
     access: 'admin',
     body: Wanted,
     check: (_, { plan }) => [planError(plans, plan)],
-    answer: created('The account', AccountSchema),
+    response: created('The account', AccountSchema),
     act: async ({ body: { name, plan }, now }) =>
       showAccount(store, plans, await createAccount(store, name, plan, now), now),
   })
@@ -124,10 +124,10 @@ function readRoute(store: Store, plans: Plans): Route {
     path: '/api/v1/accounts/{id}',
     summary: 'Read an account',
     access: 'manage',
-    answer: ok('The account', AccountSchema),
+    response: ok('The account', AccountSchema),
     problems: ['account_not_found'],
     act: async ({ params: { id }, caller: { account }, now }) => {
-      // To everybody else an account does not exist.
+      // For other callers the account does not exist.
       const isVisible = account.role === 'admin' || id === account.id
       return showAccount(store, plans, await getAccount(store, isVisible ? id : ''), now)
     },
@@ -141,7 +141,7 @@ function changeRoute(store: Store, plans: Plans, keys: Pick<KeyCache, 'refresh'>
     summary: "Change an account's name, plan or role, disable or enable it (administrators)",
     access: 'admin',
     body: Change.body,
-    answer: ok('The account', AccountSchema),
+    response: ok('The account', AccountSchema),
     problems: ['account_not_found', 'last_administrator'],
     act: async ({ params: { id }, body, caller, now }) => {
       const current = await showAccount(store, plans, await getAccount(store, id), now)
@@ -162,11 +162,10 @@ function deleteRoute(store: Store, keys: Pick<KeyCache, 'refresh'>): Route {
   return route({
     method: 'delete',
     path: '/api/v1/accounts/{id}',
-    summary: 'Delete an account, for good (administrators)',
-    description:
-      'Its keys are revoked, its tokens and sessions end. What it has used stays in the ledger.',
+    summary: 'Delete an account permanently (administrators)',
+    description: 'Its keys, tokens and sessions are revoked. Its usage stays in the ledger.',
     access: 'admin',
-    answer: done('Deleted'),
+    response: done('Deleted'),
     problems: ['account_not_found', 'last_administrator'],
     act: async ({ params: { id }, caller, now }) => {
       if (id === caller.account.id)
@@ -187,7 +186,7 @@ function plansRoute(plans: Plans): Route {
     path: '/api/v1/plans',
     summary: 'List the plans',
     access: 'manage',
-    answer: ok('All plans', countedListOf(PlanSchema)),
+    response: ok('All plans', countedListOf(PlanSchema)),
     act: () =>
       whole(
         plans.all.map(({ name, conversionsPerDay }) => ({
@@ -199,7 +198,7 @@ function plansRoute(plans: Plans): Route {
   })
 }
 
-/** The fault of a plan's name: there is no such plan. */
+/** The field error for an unknown plan; null if the plan exists. */
 export function planError(plans: Plans, plan: string | undefined): FieldError | null {
   if (plan === undefined || plans.has(plan)) return null
   return fieldError(

@@ -1,5 +1,5 @@
-// What a person should look at, as the overview lists it: keys that expire or are often at their
-// limit, credentials and providers that fail.
+// Lists what needs a person's attention: keys that expire soon or often reach their limit, and
+// credentials and providers that fail.
 import { z } from '@hono/zod-openapi'
 import { DAY, isoTime } from '../common/clock.ts'
 import { expiringKeys, keyNames } from '../keys/key-list.ts'
@@ -11,24 +11,24 @@ import { allCredentials } from './credentials.ts'
 
 const EXPIRES_SOON_MS = 7 * DAY
 /**
- * A key is often at its limit where so many of its requests of a day were refused, and that is such
- * a share of all.
+ * A key often reaches its limit if within a day at least this many of its requests, and at least
+ * this share of them, were refused.
  */
 const FREQUENT_LIMIT = { refused: 20, share: 0.05 }
-/** Answers by which a provider refuses a credential. */
+/** Statuses by which a provider refuses a credential. */
 const CREDENTIAL_REFUSED: ReadonlySet<number> = new Set([401, 403])
-/** A thing that needs attention, as the API shows it. */
+/** An item that needs attention, as the API shows it. */
 export const AttentionSchema = z
   .object({
     kind: z.enum(['key_expires', 'key_at_limit', 'credential_failing', 'provider_unreachable']),
-    detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
+    detail: z.string().openapi({ description: 'A sentence that says what to do.' }),
     key_id: z.string().nullable(),
     credential_id: z.string().nullable(),
     provider: z
       .string()
       .nullable()
       .openapi({ description: 'The id of the provider that cannot be reached.' }),
-    name: z.string().nullable().openapi({ description: 'Of the key, or of the credential.' }),
+    name: z.string().nullable().openapi({ description: 'Name of the key or the credential.' }),
     at: z.iso
       .datetime()
       .nullable()
@@ -36,14 +36,14 @@ export const AttentionSchema = z
   })
   .openapi('Attention')
 
-/** What the proxy knows of credentials and providers. */
+/** The proxy's state of credentials and providers. */
 export type Health = Pick<Proxy, 'credentials' | 'unreadable' | 'table'>
 type Attention = z.infer<typeof AttentionSchema>
 const nothing = { name: null, key_id: null, credential_id: null, provider: null, at: null }
 
 /**
- * What needs attention, for the overview. @param isAdmin whether credentials and providers are
- * shown
+ * Everything that needs attention, for the overview. @param isAdmin whether to include credentials
+ * and providers
  */
 export async function readAttention(
   store: Store,
@@ -72,7 +72,7 @@ async function expiring(reading: Store, account: string | null, now: number): Pr
   }))
 }
 
-/** Keys that are often at their limit. Usage is only read of keys that were refused something. */
+/** Keys that often reach their limit. Reads the usage only of keys that had a request refused. */
 async function atLimit(
   store: Store,
   reading: Store,
@@ -118,7 +118,7 @@ async function failing(store: Store, proxied: Health, now: number): Promise<Atte
   return [
     ...unreachable(proxied, credentials),
     ...credentials.flatMap(({ id, name, provider, status, readable, last_error }) => {
-      // Limits and troubles of a provider pass, and no other credential would help.
+      // A provider's limits and failures are temporary, and another credential would not help.
       if (status === 'paused' || (readable && !CREDENTIAL_REFUSED.has(last_error?.status ?? 0)))
         return []
       const service = proxied.table().byId(provider)?.name ?? provider
@@ -140,7 +140,7 @@ async function failing(store: Store, proxied: Health, now: number): Promise<Atte
   ]
 }
 
-/** One line for a provider, however many of its credentials have found that out. */
+/** One item per provider, however many of its credentials failed. */
 function unreachable(
   proxied: Health,
   credentials: Awaited<ReturnType<typeof allCredentials>>,
@@ -153,7 +153,7 @@ function unreachable(
     const name = proxied.table().byId(provider)?.name ?? provider
     const what =
       code === 'upstream_timeout'
-        ? 'did not answer the last call in time'
+        ? 'did not respond to the last call in time'
         : 'could not be reached at the last call, or dropped the connection'
     return {
       ...nothing,

@@ -1,13 +1,13 @@
-// One range of bytes (RFC 9110, section 14). Of several ranges the whole is answered, as section
-// 14.2 allows.
+// A single byte range (RFC 9110, section 14). A request for several ranges gets the whole document,
+// as section 14.2 allows.
 
-/** A range of bytes; both ends belong to it. */
+/** A range of bytes; both ends are included. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
-/** What a Range header asks for: from `first`, or the last `suffix` bytes. */
+/** What a Range header asks for: bytes from `first` on, or the last `suffix` bytes. */
 export type AskedRange =
   | { readonly first: number; readonly last: number }
   | { readonly suffix: number }
@@ -15,7 +15,7 @@ export type AskedRange =
 /**
  * Reads a Range header.
  *
- * @returns null where there is none, or none that is understood: then the whole is answered
+ * @returns null without a header, or if it is not a single byte range: then send the whole document
  */
 export function askedRange(header: string | undefined): AskedRange | null {
   const [, first, last] =
@@ -26,7 +26,7 @@ export function askedRange(header: string | undefined): AskedRange | null {
   return range.last < range.first ? null : range
 }
 
-/** The bytes that are meant of `size`; null where none of them is there (416). */
+/** Resolves a range against `size` bytes; null if it contains none of them (416). */
 export function rangeWithin(asked: AskedRange, size: number): ByteRange | null {
   const start = 'suffix' in asked ? Math.max(0, size - asked.suffix) : asked.first
   const end = Math.min(size - 1, 'suffix' in asked ? Infinity : asked.last)

@@ -1,4 +1,4 @@
-// How certificates are described in /openapi.json.
+// The schema of conversion certificates in /openapi.json.
 import { z } from '@hono/zod-openapi'
 
 const count = z.number().int()
@@ -28,7 +28,7 @@ const TotalsSchema = z
     equations: count,
     code_bytes: count,
     links: counts('web', 'notion', 'pages', 'files').openapi({
-      description: 'Distinct addresses of each page, by target.',
+      description: 'Distinct link addresses of each page, by target.',
     }),
     assets: counts('local', 'web').openapi({ description: 'Distinct images of each page.' }),
   })

@@ -28,7 +28,7 @@ const Ttl = z
   })
   .openapi({
     type: ['integer', 'string'],
-    description: `How long the key works: seconds, or a length of time such as \`10m\`; ${MAX_TTL_SECONDS} seconds at most. It ends earlier where its parent does.`,
+    description: `How long the key works: seconds, or a length of time such as \`10m\`; ${MAX_TTL_SECONDS} seconds at most. It never outlives its parent.`,
     example: 600,
   })
 
@@ -49,8 +49,8 @@ const ChildKeyInput = strictObject({
     .trim()
     .min(1)
     .max(MAX_END_USER)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Must not hold control characters.')
-    .refine((name) => withoutSecrets(name) === name, 'Must not hold a key or a token.')
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Must not contain control characters.')
+    .refine((name) => withoutSecrets(name) === name, 'Must not contain a key or a token.')
     .nullable()
     .default(null)
     .openapi({ description: 'The person the key is for; recorded with each of its requests.' }),
@@ -66,12 +66,12 @@ export function childKeyRoutes(
     route({
       method: 'post',
       path: '/api/v1/keys/{id}/children',
-      summary: 'Make a short-lived child key, which can only narrow its parent',
-      description: `A child key counts under its parent, shares its stored objects, and ends with it. A key has ${MAX_CHILDREN} at once at most.`,
+      summary: 'Create a short-lived child key, which can only narrow its parent',
+      description: `A child key counts under its parent, shares its stored objects, and ends with it. A key can have at most ${MAX_CHILDREN} at a time.`,
       access: 'mint',
       query: AccountScopeParams,
       body: ChildKeyInput,
-      answer: created('The child key, with its secret', NewKeySchema),
+      response: created('The child key, with its secret', NewKeySchema),
       problems: [
         'key_not_found',
         'key_revoked',

@@ -1,10 +1,10 @@
-// Content codings (RFC 9110, section 8.4): documents are compressed for callers that accept it.
+// Content codings (RFC 9110, section 8.4): documents are compressed for callers that accept one.
 import { pipeline, type Readable } from 'node:stream'
 import { constants, createBrotliCompress, createGzip } from 'node:zlib'
 
 /**
- * TABLE of codings, the preferred one first. Of a document of 10 MB, Brotli's level 4 takes about
- * as long as gzip's 6, and makes it smaller.
+ * TABLE of codings, the preferred one first. For a document of 10 MB, Brotli at level 4 takes about
+ * as long as gzip at 6, and compresses better.
  */
 const CODERS = {
   br: () =>
@@ -17,13 +17,13 @@ const CODERS = {
   gzip: () => createGzip(),
 } as const
 
-/** A content coding of RFC 9110, section 8.4.1, that documents are sent in. */
+/** A content coding that we can send documents in (RFC 9110, section 8.4.1). */
 export type Coding = keyof typeof CODERS
 
 const CODINGS = Object.keys(CODERS) as Coding[]
 
 /**
- * The coding that a caller likes best, or null for none (RFC 9110, section 12.5.3).
+ * The coding that the caller prefers, or null for none (RFC 9110, section 12.5.3).
  *
  * @param header Accept-Encoding
  */
@@ -33,7 +33,7 @@ export function acceptedCoding(header: string | undefined): Coding | null {
     const [name = '', ...parameters] = item.split(';').map((part) => part.trim())
     if (name !== '') weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameters))
   }
-  // A "*" is no promise that Brotli is known.
+  // A "*" does not promise that the caller knows Brotli.
   const weight = (coding: Coding): number =>
     weights.get(coding) ?? (coding === 'gzip' ? weights.get('*') : undefined) ?? 0
   const [best] = CODINGS.toSorted((a, b) => weight(b) - weight(a))
@@ -49,7 +49,7 @@ function weightOf(parameters: readonly string[]): number {
   return weight >= 0 && weight <= 1 ? weight : 0
 }
 
-/** The stream in a coding. It ends, or fails, with `stream`; who leaves it destroys `stream`. */
+/** Compresses a stream. Both streams end, fail and are destroyed together. */
 export function encoded(stream: Readable, coding: Coding): Readable {
   return pipeline(stream, CODERS[coding](), () => {})
 }

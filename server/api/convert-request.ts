@@ -1,6 +1,8 @@
-// One request of POST /api/v1/convert, as its numbered steps.
+// Handles POST /api/v1/convert, in numbered steps.
 import type { Plans } from '../accounts/plans.ts'
-import { sendContinue, authorize, requireCaller, type ApiContext } from './api.ts'
+import { type ApiContext } from './api.ts'
+import { authorize, requireCaller } from './guard.ts'
+import { sendContinue } from './json-body.ts'
 import type { Config } from '../config/settings.ts'
 import { FairShares, type Slot } from '../common/fairness/shares.ts'
 import { newId } from '../common/ids.ts'
@@ -8,15 +10,12 @@ import { keepBlob } from '../store/blobs/blobs.ts'
 import { openFile } from '../store/blobs/folder.ts'
 import {
   cancelAdmission,
-  admit,
   countConversion,
-  fingerprint,
-  readKey,
-  assertQuotaLeft,
   tooManyJobs,
   type Admission,
-  type StoredAnswer,
 } from '../conversion/admission.ts'
+import { admit, assertQuotaLeft } from '../conversion/admit.ts'
+import { fingerprint, readKey, type StoredResponse } from '../conversion/idempotency.ts'
 import { createJobNotifications, type JobNotifications } from '../conversion/jobs/notifications.ts'
 import { tooManyUploads, type ConversionQueue } from '../conversion/queue.ts'
 import { respondWithDocument, whenGone } from './document-response.ts'
@@ -27,14 +26,14 @@ import {
 } from '../conversion/run-conversion.ts'
 import type { ConversionTask } from '../conversion/pool/conversion-step.ts'
 import { contentTypeOf, summaryOf } from '../conversion/document-headers.ts'
-import { acceptedAnswer } from './jobs.ts'
+import { acceptedResponse } from './jobs.ts'
 import { findJob } from '../conversion/jobs/find-job.ts'
 import { certifyOf, initialJob, newJob, type ClaimableJob } from '../conversion/jobs/enter-job.ts'
 import { jobQueueRefusal } from '../conversion/jobs/queue-limits.ts'
 import type { UploadReceiver } from '../conversion/upload/upload-receiver.ts'
 import { checkHead, type Upload } from '../conversion/upload/receive-upload.ts'
 
-/** What the conversion's routes work with. */
+/** What the conversion routes depend on. */
 export interface ConvertDependencies extends ConversionDependencies {
   plans: Plans
   limits: Config['conversion']
@@ -42,17 +41,17 @@ export interface ConvertDependencies extends ConversionDependencies {
   queue: ConversionQueue
 }
 
-/** A received upload that was admitted. */
+/** An upload that was received and admitted. */
 interface AdmittedUpload {
   readonly upload: Upload
-  /** Where the upload lies. */
+  /** Path of the uploaded file. */
   readonly path: string
   readonly admission: AdmissionInProgress
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller disconnects. */
   readonly callerGone: AbortSignal
 }
 
-/** Answers requests to convert. One per process. */
+/** Handles requests to convert. One per process. */
 export class ConvertRequests {
   readonly #deps: ConvertDependencies
   readonly #uploads: FairShares
@@ -65,7 +64,7 @@ export class ConvertRequests {
   }
 
   /**
-   * Answers with the document, or with the job that makes it.
+   * Responds with the document, or with the job that makes it.
    *
    * @throws Problem
    */
@@ -76,12 +75,12 @@ export class ConvertRequests {
     await using cleanup = new AsyncDisposableStack()
     const callerGone = whenGone(incoming, outgoing)
 
-    // 1. Is there a place for one more upload of this account?
+    // 1. Take a slot for one more upload of this account.
     const evicted = new AbortController()
     const slot = this.#acquireSlot(account.id, evicted)
     cleanup.defer(() => slot.release())
 
-    // 2. Can anything that comes now be let in?
+    // 2. Refuse the upload early if the quota is used up.
     const asking = {
       account: account.id,
       plan: plans.of(account.plan),
@@ -97,8 +96,8 @@ export class ConvertRequests {
     const upload = await receiver.receive(incoming, path, limits, evicted.signal)
     slot.pin()
 
-    // 4. Is the caller still who it was? Is there quota for it, or has another request with this
-    //   Idempotency-Key been answered?
+    // 4. Authenticate again, then reserve quota, or replay the response to an earlier request with
+    //    this Idempotency-Key.
     await authorize(c, store, ['convert'], clock())
     const admitted = await admit(
       store,
@@ -108,12 +107,12 @@ export class ConvertRequests {
       this.#quotaNotifications,
       log,
     )
-    if ('answer' in admitted) return this.#replayAnswer(c, admitted.answer, upload.fileName)
+    if ('stored' in admitted) return this.#replayResponse(c, admitted.stored, upload.fileName)
     const admission = cleanup.use(
       new AdmissionInProgress(this.#deps, admitted, this.#quotaNotifications),
     )
 
-    // 5. A large archive becomes a job. Everything else is converted now.
+    // 5. A large archive becomes a job; everything else is converted now.
     const isLarge = upload.kind === 'zip' && upload.size > limits.asyncAbove
     const received = { upload, path, admission, callerGone }
     return await (isLarge ? this.#respondWithJob(received) : this.#respondWithDocument(c, received))
@@ -123,7 +122,7 @@ export class ConvertRequests {
   #acquireSlot(account: string, evicted: AbortController): Slot {
     const slot = this.#uploads.acquire(account, () =>
       evicted.abort(
-        tooManyUploads('The upload was ended to make room for those of other accounts.', 'full'),
+        tooManyUploads('The upload was stopped to make room for other accounts.', 'full'),
       ),
     )
     if (typeof slot !== 'string') return slot
@@ -135,13 +134,13 @@ export class ConvertRequests {
     )
   }
 
-  /** Checks, stores, counts, answers. */
+  /** Checks and stores the upload, counts it, and responds with the new job. */
   async #respondWithJob(received: AdmittedUpload): Promise<Response> {
     const { scratch, converterPool, workspaces, notifications, clock } = this.#deps
     const { admission, callerGone } = received
     await using cleanup = new AsyncDisposableStack()
     const output = cleanup.use(scratch.place())
-    // Moved to the job, where it becomes one.
+    // Moved to the job once it exists.
     await using ownWorkspace = new AsyncDisposableStack()
     const workspace = ownWorkspace.use(scratch.place())
     const task = this.#taskOf(received, workspace.path, output.path)
@@ -153,10 +152,12 @@ export class ConvertRequests {
     ownWorkspace.move()
     await workspaces.keep(job.id, workspace)
     notifications.notify()
-    return acceptedAnswer(job, clock())
+    return acceptedResponse(job, clock())
   }
 
-  /** Converts when it is the account's turn, counts, answers. */
+  /**
+   * Converts when it is the account's turn, counts the conversion, and responds with the document.
+   */
   async #respondWithDocument(c: ApiContext, received: AdmittedUpload): Promise<Response> {
     const { store, blobs, scratch, converterPool, instance, limits, clock } = this.#deps
     const { upload, admission, callerGone } = received
@@ -168,7 +169,8 @@ export class ConvertRequests {
       runConversion(task, converterPool, { account, signal: callerGone }),
     )
 
-    // Count it, and keep the answer for its key; then nothing can take the success back.
+    // Count the conversion and store the response for its Idempotency-Key. From here on it has
+    // succeeded.
     const issues = { warnings: converted.warnings, failedPages: converted.failed }
     const info = { contentType: contentTypeOf(upload), fileName: upload.fileName, issues }
     const blobId =
@@ -179,7 +181,7 @@ export class ConvertRequests {
     await countConversion(store, admission.admission, outcome, limits.idempotency, clock())
     admission.isCounted = true
 
-    // The open file outlives its name.
+    // An open file stays readable after its workspace is deleted.
     const document = blobId === undefined ? await openFile(output.path) : await blobs.open(blobId)
     const { certificate } = converted
     const certified = certificate && { certified: summaryOf(certificate) }
@@ -210,7 +212,7 @@ export class ConvertRequests {
 
   async #acceptAsJob({ upload, path, admission }: AdmittedUpload): Promise<ClaimableJob> {
     const { store, blobs, limits, clock } = this.#deps
-    // Before the archive is stored; it is decided when the job is entered.
+    // Checked early, to avoid storing an archive that would be refused. Entering the job decides.
     const { account, instance } = admission.admission.request
     const rejected = await jobQueueRefusal(store, account, limits.jobQueue)
     if (rejected !== null) throw tooManyJobs(rejected)
@@ -236,22 +238,26 @@ export class ConvertRequests {
     return job
   }
 
-  async #replayAnswer(c: ApiContext, answer: StoredAnswer, fileName: string): Promise<Response> {
+  async #replayResponse(
+    c: ApiContext,
+    stored: StoredResponse,
+    fileName: string,
+  ): Promise<Response> {
     const { store, blobs, limits, clock } = this.#deps
-    if ('blobId' in answer)
+    if ('blobId' in stored)
       return respondWithDocument(
         c,
-        { ...answer, fileName },
-        await blobs.open(answer.blobId),
+        { ...stored, fileName },
+        await blobs.open(stored.blobId),
         limits.transferIdle,
       )
-    const job = await findJob(store, answer.jobId, requireCaller(c).account.id)
-    if (!job) throw new Error(`the job ${answer.jobId} is gone before its key`)
-    return acceptedAnswer(initialJob(job), clock())
+    const job = await findJob(store, stored.jobId, requireCaller(c).account.id)
+    if (!job) throw new Error(`the job ${stored.jobId} was deleted before its Idempotency-Key`)
+    return acceptedResponse(initialJob(job), clock())
   }
 }
 
-/** An admission until its request ends: released then, unless it was counted. */
+/** An admission for the duration of its request. Disposing releases it, unless it was counted. */
 class AdmissionInProgress implements AsyncDisposable {
   readonly admission: Admission
   /** Whether its conversion was started. */

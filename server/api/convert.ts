@@ -1,18 +1,17 @@
-// POST /api/v1/convert: how it is described, and its route.
+// The route POST /api/v1/convert and its description.
 import { z } from '@hono/zod-openapi'
 import {
   COMMON_PROBLEMS,
-  authorized,
   createRoute,
   json,
   createApi,
   noQuery,
   problems,
-  security,
   type Api,
 } from './api.ts'
+import { authorized, security } from './guard.ts'
 import { ConvertRequests, type ConvertDependencies } from './convert-request.ts'
-import { documentAnswer } from './document-response.ts'
+import { documentResponse } from './document-response.ts'
 import { JobSchema } from './jobs.ts'
 
 const convertRoute = createRoute({
@@ -24,7 +23,7 @@ const convertRoute = createRoute({
     headers: z.object({
       'idempotency-key': z.string().optional().openapi({
         description:
-          'The same key with the same content gives the first answer again, for 24 hours.',
+          'For 24 hours, the same key with the same content gets the first response again.',
       }),
     }),
     body: {
@@ -37,7 +36,7 @@ const convertRoute = createRoute({
               .openapi({ format: 'binary', description: 'A .html file or a .zip archive.' }),
             format: z.enum(['markdown', 'json', 'chunks']).default('markdown').openapi({
               description:
-                '`json` holds every page by itself; `chunks` are lines of JSON for retrieval.',
+                '`json` lists every page separately; `chunks` is JSON Lines for retrieval.',
             }),
             include_metadata: z
               .boolean()
@@ -45,7 +44,7 @@ const convertRoute = createRoute({
               .openapi({ description: 'Adds front matter: title, export date and source.' }),
             certificate: z.boolean().optional().openapi({
               description:
-                'Compares what went in with what came out. JSON then has it as `certificate`, and every answer `X-Tollmark-Certificate`; a job is certified unless this is `false`.',
+                'Compares the export with the document. The result is in `X-Tollmark-Certificate`, and in JSON also in `certificate`. Jobs are certified unless this is `false`.',
             }),
             source_map: z.boolean().default(false).openapi({
               description:
@@ -56,7 +55,8 @@ const convertRoute = createRoute({
                 '`pages`: a ZIP archive with a Markdown file for each page, and its files.',
             }),
             flavor: z.enum(['gfm', 'obsidian', 'docusaurus']).optional().openapi({
-              description: 'With `layout=pages`: the program that they are for. Default: `gfm`.',
+              description:
+                'With `layout=pages`: the program that will read the pages. Default: `gfm`.',
             }),
           }),
         },
@@ -64,9 +64,9 @@ const convertRoute = createRoute({
     },
   },
   responses: {
-    200: documentAnswer,
+    200: documentResponse,
     415: problems('unsupported_file_type')[400],
-    202: json('A ZIP archive that is converted in the background: the job', JobSchema),
+    202: json('The job that converts a large ZIP archive in the background', JobSchema),
     ...problems(
       'missing_file',
       'invalid_file',

@@ -1,4 +1,4 @@
-// What /api/v1/credentials reads and answers. No answer holds a secret.
+// Schemas of /api/v1/credentials. No response contains a secret.
 import { z } from '@hono/zod-openapi'
 import { patchOf } from './request/patch.ts'
 import { strictObject } from './request/strict.ts'
@@ -11,15 +11,15 @@ const tested = {
     .number()
     .int()
     .nullable()
-    .openapi({ description: "The provider's status; null where there was no answer." }),
-  detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
+    .openapi({ description: "The provider's status; null if there was no response." }),
+  detail: z.string().openapi({ description: 'A sentence that says what to do.' }),
   at: z.iso.datetime(),
 }
 
-/** Not `.openapi(name)`: a named schema that is nullable would be so everywhere. */
+/** Without `.openapi(name)`: a nullable use of a named schema makes it nullable everywhere. */
 export const LastErrorSchema = z
   .object({
-    status: z.number().int().nullable().openapi({ description: 'Null where there was no answer.' }),
+    status: z.number().int().nullable().openapi({ description: 'Null if there was no response.' }),
     code: z
       .enum(['upstream_unreachable', 'upstream_timeout'])
       .nullable()
@@ -29,7 +29,7 @@ export const LastErrorSchema = z
   .nullable()
   .openapi({
     description:
-      'The last call that the provider refused, limited, had trouble with or did not answer, as this process saw it, or the ledger before it started; null if one has worked since.',
+      'The last failed call: refused, rate-limited, failed at the provider or not answered. As seen by this process, or in the ledger before it started; null if a call has succeeded since.',
   })
 
 /** A credential as the API shows it, without its secret. */
@@ -50,31 +50,31 @@ export const CredentialSchema = z
       .openapi({ description: 'Whether the master key can decrypt it; if not, it is not used.' }),
     resting_ms: z.number().int().openapi({
       description:
-        'How long this process leaves it unused: because the provider refuses it, or, while another credential is healthy, after a limit or trouble (then only for that model). 0 means that it is used.',
+        'How long this process avoids the credential: after the provider refused it, or, while another one is healthy, after a rate limit or failure (then only for that model). 0 means in use.',
     }),
     last_error: LastErrorSchema,
     last_test: z
       .object(tested)
       .nullable()
-      .openapi({ description: 'The last test call; null where there was none.' }),
+      .openapi({ description: 'The last test call; null if there was none.' }),
     created_at: z.iso.datetime().nullable(),
   })
   .openapi('Credential')
 
-/** How a test call went. */
+/** The result of a test call. */
 export const TestSchema = z
   .object({ object: z.literal('credential_test'), ...tested })
   .openapi('CredentialTest')
 
-/** The query parameter that tests a credential once it is stored. */
+/** The query parameter that tests a credential after storing it. */
 export const Tested = strictObject({
   test: z.enum(['true', 'false']).default('false').openapi({
     description:
-      '`true`: the credential is tried with one cheap call; it is stored, whatever comes of it (`last_test`).',
+      '`true`: test the credential with one cheap call. It is stored even if the test fails (`last_test`).',
   }),
 })
 
-/** A credential's share of the requests to its provider; 0 uses it for none. */
+/** A credential's share of the requests to its provider; 0 means unused. */
 export const weight = z.number().int().min(0).max(1000)
 /** The secret of a credential. */
 export const secret = z.string().trim().regex(CREDENTIAL, 'Must be printable ASCII without spaces.')
@@ -92,7 +92,7 @@ export const CredentialInput = strictObject({
     .default({}),
   weight: weight.default(1),
 })
-/** What of a stored credential can be changed. */
+/** The fields of a stored credential that can change. */
 export const CredentialChange = patchOf(
   CredentialSchema,
   { name: Name, weight, status: z.enum(['active', 'paused']) },

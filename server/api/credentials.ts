@@ -1,5 +1,5 @@
-// /api/v1/credentials: the credentials for providers. Their secrets are never shown again;
-// administrators only.
+// /api/v1/credentials: provider credentials, for administrators. Their secrets are never shown
+// again.
 import { countedListOf, whole, type Api } from './api.ts'
 import { isoTime } from '../common/clock.ts'
 import { fieldError, invalidField, type FieldError } from '../common/errors.ts'
@@ -26,7 +26,7 @@ import {
 } from './credential-schemas.ts'
 
 type Proxied = Health & Pick<Proxy, 'table' | 'configured' | 'master' | 'refresh' | 'probe'>
-/** Where the health of credentials comes from. */
+/** The source of credentials' health. */
 type Health = Pick<Proxy, 'credentials' | 'unreadable'>
 
 /** The routes of credentials. */
@@ -47,7 +47,10 @@ function listRoute(store: Store, proxied: Proxied): Route {
     path: '/api/v1/credentials',
     summary: 'List provider credentials (administrators)',
     access: 'admin',
-    answer: ok('All credentials, those of the environment first', countedListOf(CredentialSchema)),
+    response: ok(
+      'All credentials, those from the environment first',
+      countedListOf(CredentialSchema),
+    ),
     act: async ({ now }) => whole(await allCredentials(store, proxied, now)),
   })
 }
@@ -61,13 +64,13 @@ function createRoute(store: Store, proxied: Proxied, clock: () => number): Route
     query: Tested,
     body: CredentialInput,
     check: (_, body) => [providerError(proxied, body), valuesError(proxied, body)],
-    answer: created('The credential, without its secret', CredentialSchema),
+    response: created('The credential, without its secret', CredentialSchema),
     act: async ({ query, body, now }) => {
       const isStored =
         !proxied.configured.has(body.provider) && !PROVIDERS.some(({ id }) => id === body.provider)
       const row = await createCredential(store, proxied.master, body, isStored, now)
       await proxied.refresh()
-      // Another process has just deleted the provider.
+      // Another process may have just deleted the provider.
       if (!row) throw invalidField('provider', unknownProvider(proxied))
       if (query.test === 'true') await testCredential(store, proxied, row.id, clock)
       return showStored(store, proxied, row, clock())
@@ -81,7 +84,7 @@ function readRoute(store: Store, proxied: Proxied): Route {
     path: '/api/v1/credentials/{id}',
     summary: 'Read a provider credential, without its secret (administrators)',
     access: 'admin',
-    answer: ok('The credential', CredentialSchema),
+    response: ok('The credential', CredentialSchema),
     problems: ['credential_not_found'],
     act: async ({ params: { id }, now }) => {
       const found = (await allCredentials(store, proxied, now)).find((one) => one.id === id)
@@ -95,10 +98,10 @@ function changeRoute(store: Store, proxied: Proxied, clock: () => number): Route
   return route({
     method: 'patch',
     path: '/api/v1/credentials/{id}',
-    summary: 'Rename, weigh or pause a provider credential (administrators)',
+    summary: 'Rename, weight or pause a provider credential (administrators)',
     access: 'admin',
     body: CredentialChange.body,
-    answer: ok('The credential', CredentialSchema),
+    response: ok('The credential', CredentialSchema),
     problems: ['credential_not_found'],
     act: async ({ params: { id }, body }) => {
       const current = (await listCredentials(store)).find((one) => one.id === id)
@@ -121,9 +124,9 @@ function testRoute(store: Store, proxied: Proxied, clock: () => number): Route {
   return route({
     method: 'post',
     path: '/api/v1/credentials/{id}/test',
-    summary: 'Try a provider credential with one cheap call (administrators)',
+    summary: 'Test a provider credential with one cheap call (administrators)',
     access: 'admin',
-    answer: ok('How it went', TestSchema),
+    response: ok('The result of the test', TestSchema),
     problems: ['credential_not_found'],
     act: async ({ params: { id } }) => {
       const outcome = await testCredential(store, proxied, id, clock)
@@ -139,7 +142,7 @@ function deleteRoute(store: Store, proxied: Proxied): Route {
     path: '/api/v1/credentials/{id}',
     summary: 'Delete a provider credential (administrators)',
     access: 'admin',
-    answer: done('Deleted'),
+    response: done('Deleted'),
     problems: ['credential_not_found'],
     act: async ({ params: { id } }) => {
       await deleteCredential(store, id)
@@ -167,7 +170,7 @@ function providerError(
   return fieldError('provider', unknownProvider(proxied))
 }
 
-/** The part of a provider's host name that a credential for it lacks. */
+/** The field error for a missing part of the provider's host name; null if all are there. */
 function valuesError(
   { table }: Pick<Proxied, 'table'>,
   { provider = '', values = {} }: { provider?: string; values?: object },
@@ -182,7 +185,7 @@ function valuesError(
   )
 }
 
-/** All credentials with their health, those of the environment first. */
+/** All credentials with their health, those from the environment first. */
 export async function allCredentials(store: Store, health: Health, now: number) {
   const [stored, tests] = await Promise.all([listCredentials(store), lastTests(store)])
   const given = health.credentials.all

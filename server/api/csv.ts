@@ -1,6 +1,6 @@
-// Reports on their way to a caller; CSV (RFC 4180) is for people's spreadsheets.
+// Streams reports as text, and as CSV (RFC 4180) for spreadsheets.
 
-/** The headers of such a table, which a browser saves as a file of this name. */
+/** Headers of a CSV response; a browser saves it under this file name. */
 export function csvHeaders(file: string) {
   return {
     'content-type': 'text/csv; charset=utf-8',
@@ -8,20 +8,20 @@ export function csvHeaders(file: string) {
   }
 }
 
-/** The first line of such a table. */
+/** The header line of a CSV. */
 export function csvHead(columns: readonly string[]): string {
   return `${columns.join(',')}\r\n`
 }
 
-/** Bytes handed on at once: in larger pieces they would be copied by the megabyte. */
+/** Bytes per chunk; larger chunks would be copied by the megabyte. */
 const CHUNK_BYTES = 65_536
 
 /**
- * A body that is made as it is read.
+ * A response body that is generated while it is read.
  *
- * @param head what it begins with
- * @param next the following bytes, when those before are on their way; null behind the last ones.
- *   Where it throws, the connection is reset
+ * @param head the first text of the body
+ * @param next generates the next text once the previous one was taken; null at the end. If it
+ *   throws, the connection is reset
  */
 export function streamText(
   head: string,
@@ -41,7 +41,7 @@ export function streamText(
   )
 }
 
-/** These bytes, and then nothing. */
+/** Returns the bytes once, then null. */
 export function once(
   bytes: Uint8Array<ArrayBuffer>,
 ): () => Promise<Uint8Array<ArrayBuffer> | null> {

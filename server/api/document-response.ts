@@ -1,4 +1,4 @@
-// The document as an answer, the same from a request and from a job.
+// Responds with a document, from a request or a job alike.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from './api.ts'
@@ -18,7 +18,7 @@ const typeOfProperty = z.string().nullable().openapi({
 })
 const valueOfProperty = z.unknown().openapi({
   description:
-    'A number, a boolean or a text; `{ start, end }` of a date (ISO 8601, `end` null where it is no range); a list of texts of options and people; `[{ name, url }]` of files; `[{ page_id, title }]` of relations; null where there is none. Text where it cannot be read as its type.',
+    'A number, a boolean or a string; `{ start, end }` for a date (ISO 8601; `end` is null unless it is a range); a list of strings for options and people; `[{ name, url }]` for files; `[{ page_id, title }]` for relations; null if empty. A string if it cannot be read as its type.',
 })
 
 const DatabaseSchema = z.object({
@@ -47,10 +47,10 @@ const PageSchema = z.object({
   properties: z.record(z.string(), z.unknown()).openapi({ description: 'As text.' }),
   property_values: z
     .record(z.string(), z.object({ type: typeOfProperty, value: valueOfProperty }))
-    .openapi({ description: 'The same as typed values.' }),
-  markdown: z.string().openapi({ description: 'This page alone.' }),
+    .openapi({ description: 'The same properties as typed values.' }),
+  markdown: z.string().openapi({ description: 'The Markdown of this page alone.' }),
   assets: z.array(z.object({ path: z.string(), kind: z.string(), in_archive: z.boolean() })),
-  databases: z.array(DatabaseSchema).openapi({ description: 'Those that the page shows.' }),
+  databases: z.array(DatabaseSchema).openapi({ description: 'The databases that the page shows.' }),
 })
 
 const DocumentSchema = z
@@ -60,7 +60,7 @@ const DocumentSchema = z
     workspace: z
       .object({ id: z.string().nullable(), name: z.string().nullable() })
       .optional()
-      .openapi({ description: 'Only of an export of a whole workspace.' }),
+      .openapi({ description: 'Only for the export of a whole workspace.' }),
     markdown: z.string().openapi({ description: 'The whole document.' }),
     pages: z.array(PageSchema),
     source_map: z
@@ -75,15 +75,15 @@ const DocumentSchema = z
       .optional()
       .openapi({
         description:
-          'Only with `source_map`: which bytes of `markdown` (UTF-8) show which block, in order and without overlaps. A block holds none of those inside it.',
+          "Only with `source_map`: the bytes of `markdown` (UTF-8) that each block became, in order and without overlap. A block's range excludes its nested blocks.",
       }),
     certificate: CertificateSchema.optional().openapi({ description: 'Only with `certificate`.' }),
     warnings: z.array(z.object({ code: z.string(), page: z.string(), detail: z.string() })),
   })
   .openapi('Document')
 
-/** How the document is described in /openapi.json. */
-export const documentAnswer = {
+/** The document's response in /openapi.json. */
+export const documentResponse = {
   description: 'The document',
   content: {
     'text/markdown': { schema: z.string() },
@@ -104,9 +104,9 @@ export const documentAnswer = {
   },
 }
 
-/** How a part of the document is described. */
-export const partAnswer = {
-  description: 'The range of the document that was asked for',
+/** The 206 response in /openapi.json. */
+export const partialResponse = {
+  description: 'The requested range of the document',
   content: {
     'text/markdown': { schema: z.string() },
     'application/json': { schema: z.string() },
@@ -116,11 +116,11 @@ export const partAnswer = {
 }
 
 /**
- * Answers with a whole document, compressed where the caller accepts that.
+ * Responds with a whole document, compressed if the caller accepts that.
  *
- * @param tag the entity tag of its bytes as they are, without quotes; none where it cannot be asked
- *   for again
- * @param idle milliseconds after which a caller that stops reading is left
+ * @param tag the entity tag of the uncompressed bytes, without quotes; undefined if the document
+ *   cannot be requested again
+ * @param idle milliseconds after which a caller that has stopped reading is disconnected
  */
 export function respondWithDocument(
   c: ApiContext,
@@ -134,7 +134,7 @@ export function respondWithDocument(
   const headers = {
     ...documentHeaders(info),
     ...(coding === null ? { 'content-length': String(size) } : { 'content-encoding': coding }),
-    // Other bytes, another tag (RFC 9110, section 8.8.3.3).
+    // Compressed bytes need a tag of their own (RFC 9110, section 8.8.3.3).
     ...(tag !== undefined && {
       etag: coding === null ? `"${tag}"` : `"${tag}-${coding}"`,
       'accept-ranges': 'bytes',
@@ -144,7 +144,7 @@ export function respondWithDocument(
   return new Response(body, { headers })
 }
 
-/** A document that is kept, and can be asked for in parts. */
+/** A stored document, which can be requested in ranges. */
 export interface StoredDocument extends DocumentInfo {
   readonly blob: string
   /** As in `respondWithDocument`. */
@@ -152,9 +152,10 @@ export interface StoredDocument extends DocumentInfo {
 }
 
 /**
- * Answers a GET of a document: with the range that was asked for (RFC 9110, section 14), else with
- * all of it. A range is one of the bytes as they are, so it is never compressed; who resumes a
- * compressed download names its tag in `If-Range`, and gets all of it.
+ * Responds to a GET of a document with the requested range (RFC 9110, section 14), or with all of
+ * it. Ranges refer to the uncompressed bytes and are sent uncompressed. A client that resumes a
+ * compressed download sends that response's tag in `If-Range`, which does not match, and gets the
+ * whole document.
  *
  * @throws Problem `range_not_satisfiable`
  */
@@ -175,7 +176,7 @@ export async function respondWithRange(
     const headers = { 'content-range': `bytes */${size}` }
     throw new Problem(
       'range_not_satisfiable',
-      `The document has ${size} bytes, and none in the range that was asked for.`,
+      `The document has ${size} bytes, and the requested range contains none of them.`,
       { headers },
     )
   }
@@ -190,7 +191,7 @@ export async function respondWithRange(
   return new Response(documentBody(c, stream, stream, idle), { status: 206, headers })
 }
 
-/** What is sent of a stored file. @param sent `stored` itself, or what is made of it */
+/** A response body from a stored file. @param sent `stored` itself, or a stream made from it */
 function documentBody(
   c: ApiContext,
   stored: OpenedBlob['stream'],
@@ -199,14 +200,14 @@ function documentBody(
 ): ReadableStream {
   const { outgoing } = c.env
   outgoing.setTimeout(idle)
-  // Not every answer is read to its end: of HEAD not even the beginning is.
+  // A response may be cut short, and HEAD reads none of it.
   if (outgoing.destroyed) stored.destroy()
   outgoing.once('close', () => stored.destroy())
   const pieces = async function* (): AsyncGenerator<Uint8Array, void> {
     try {
       yield* sent
     } catch {
-      // Nobody shall take a part for the whole; the log says why.
+      // Reset, so that the client does not take a part for the whole; the log says why.
       c.set('code', 'store_unavailable')
       outgoing.destroy()
     }
@@ -214,18 +215,15 @@ function documentBody(
   return ReadableStream.from(pieces())
 }
 
-/**
- * How often a caller that has closed its sending side is asked whether it still listens
- * (milliseconds).
- */
+/** How often to check whether a half-closed connection still has a reader (milliseconds). */
 const POLL_MS = 1000
 
 /**
- * Aborted when the caller has closed the connection before its answer was complete.
+ * Aborted when the caller closes the connection before the response is complete.
  *
- * A caller that only closes its sending side looks like one that has gone: what is sent to that one
- * comes back as a reset. So it is sent an interim answer now and then (RFC 9110, section 15.2.1),
- * which every client reads over.
+ * A caller that only closed its sending side looks like one that has disconnected, until something
+ * is sent: that resets the connection of the latter. So this sends an interim response each second
+ * (RFC 9110, section 15.2.1), which every client skips.
  */
 export function whenGone(incoming: IncomingMessage, outgoing: ServerResponse): AbortSignal {
   const controller = new AbortController()
@@ -244,7 +242,7 @@ export function whenGone(incoming: IncomingMessage, outgoing: ServerResponse): A
     clearInterval(asking)
     if (!outgoing.writableFinished)
       controller.abort(
-        new Problem('invalid_file', 'The connection was closed before the answer was complete.'),
+        new Problem('invalid_file', 'The connection was closed before the response was complete.'),
       )
   })
   return controller.signal

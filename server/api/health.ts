@@ -1,8 +1,8 @@
-// Check that the process is alive, and whether it should be sent requests.
+// Tells whether the process is alive, and whether it should get requests.
 import { z } from '@hono/zod-openapi'
 import { createRoute, json, createApi, noQuery, type Api } from './api.ts'
 
-/** What the health routes read. */
+/** Source of the health routes. */
 export interface Health {
   check(): Promise<HealthState>
 }
@@ -13,18 +13,17 @@ const StateSchema = z.object({
       '`degraded`: it can take requests, and something fails: the store is away and proxied requests are admitted without it, or files cannot be stored.',
   }),
   troubles: z.array(z.string()).openapi({
-    description:
-      'One sentence for each problem of the server or a part of it; empty if there is none.',
+    description: 'One sentence per problem of the server or a part of it; empty if there is none.',
   }),
 })
 
-/** How a process is. */
+/** The health of a process. */
 export type HealthState = z.infer<typeof StateSchema>
 
 /** `/livez` and `/readyz`. */
 export function healthRoutes(health: Health): Api {
   const api = createApi()
-  // What was true a moment ago is of no use to whoever asks, or to anything between.
+  // A cached health response would be wrong.
   api.use(async (c, next) => {
     await next()
     c.res.headers.set('cache-control', 'no-store')
@@ -46,7 +45,7 @@ export function healthRoutes(health: Health): Api {
     summary: 'Check that the server can take requests',
     responses: {
       200: json('The server can take requests', StateSchema),
-      503: json('It cannot; the body says why', StateSchema),
+      503: json('The server cannot take requests; the body says why', StateSchema),
     },
   })
   api.openAPIRegistry.registerPath(ready)

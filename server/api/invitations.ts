@@ -1,5 +1,5 @@
-// /api/v1/invitations: links that make an account. Administrators make them; whoever holds one uses
-// it.
+// /api/v1/invitations: links that create an account. Administrators make them; no sign-in is needed
+// to use one.
 import { z } from '@hono/zod-openapi'
 import {
   acceptInvitation,
@@ -24,7 +24,7 @@ const InvitationSchema = z
     email: z
       .string()
       .nullable()
-      .openapi({ description: 'The person it is meant for; the form suggests this address.' }),
+      .openapi({ description: 'The invited person; the form suggests this address.' }),
     plan: z.string(),
     status: z.enum(['open', 'accepted', 'expired']),
     created_at: z.iso.datetime(),
@@ -32,12 +32,12 @@ const InvitationSchema = z
     account_id: z
       .string()
       .nullable()
-      .openapi({ description: 'The account that was made with it.' }),
+      .openapi({ description: 'The account that was created with it.' }),
   })
   .openapi('Invitation')
 
 const NewInvitationSchema = InvitationSchema.extend({
-  link: z.url().openapi({ description: 'For the invited person to open. It is not shown again.' }),
+  link: z.url().openapi({ description: 'Send it to the invited person. It is not shown again.' }),
 }).openapi('NewInvitation')
 
 const OpenSchema = z.object({
@@ -69,7 +69,7 @@ function listRoute(store: Store): Route {
     summary: 'List invitations, newest first (administrators)',
     access: 'admin',
     query: PageQuery,
-    answer: ok('A page of invitations', countedListOf(InvitationSchema)),
+    response: ok('A page of invitations', countedListOf(InvitationSchema)),
     act: async ({ query: { limit, cursor }, now }) => {
       const [rows, total] = await Promise.all([
         listInvitations(store, limit + 1, cursor, now),
@@ -84,11 +84,11 @@ function createRoute(store: Store, plans: Plans): Route {
   return route({
     method: 'post',
     path: '/api/v1/invitations',
-    summary: 'Invite somebody by a link (administrators)',
+    summary: 'Create an invitation link (administrators)',
     access: 'admin',
     body: Wanted,
     check: (_, { plan }) => [planError(plans, plan)],
-    answer: created('The invitation, with its link', NewInvitationSchema),
+    response: created('The invitation, with its link', NewInvitationSchema),
     act: async ({ body, now, context }) => {
       const { invitation, token } = await createInvitation(store, body, now)
       return { ...invitation, link: `${context.get('client').origin}/invite?token=${token}` }
@@ -103,7 +103,7 @@ function readOpenRoute(store: Store): Route {
     summary: 'Read the invitation that a link is for',
     access: 'public',
     query: strictObject({ token: z.string().max(200) }),
-    answer: ok('An invitation that can be accepted', OpenSchema),
+    response: ok('An invitation that can be accepted', OpenSchema),
     problems: ['invitation_not_found'],
     act: async ({ query, now }) => {
       const { object, email, expires_at } = await openInvitation(store, query.token, now)
@@ -116,10 +116,10 @@ function acceptRoute(store: Store, plans: Plans, clock: () => number): Route {
   return route({
     method: 'post',
     path: '/api/v1/invitations/accept',
-    summary: 'Make the account that a link is for, and sign in',
+    summary: 'Accept an invitation: create the account and sign in',
     access: 'sign_in',
     body: Accepted,
-    answer: created('Signed in as the new account', SignedInSchema),
+    response: created('Signed in as the new account', SignedInSchema),
     problems: ['invitation_not_found'],
     act: async ({ body: { token, ...person }, now, context }) => {
       const who = { ...person, address: context.get('client').address }
@@ -138,9 +138,9 @@ function deleteRoute(store: Store): Route {
   return route({
     method: 'delete',
     path: '/api/v1/invitations/{id}',
-    summary: 'Take an invitation back (administrators)',
+    summary: 'Revoke an invitation (administrators)',
     access: 'admin',
-    answer: done('Taken back'),
+    response: done('Revoked'),
     problems: ['invitation_not_found'],
     act: ({ params }) => deleteInvitation(store, params.id),
   })

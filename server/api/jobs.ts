@@ -4,19 +4,16 @@ import {
   COMMON_PROBLEMS,
   IdParams,
   PageQuery,
-  authorized,
-  requireCaller,
   createRoute,
   listOf,
   noQuery,
   page,
-  placed,
   problems,
   parseQuery,
-  security,
   type Api,
   type ApiContext,
 } from './api.ts'
+import { authorized, requireCaller, withSlot, security } from './guard.ts'
 import { isoTime } from '../common/clock.ts'
 import { ERRORS, Problem, type ErrorCode } from '../common/errors.ts'
 import { FairShares } from '../common/fairness/shares.ts'
@@ -26,7 +23,12 @@ import type { JobRow } from '../store/schema.ts'
 import type { Store } from '../store/open.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { CertificateSchema } from './certificate-schema.ts'
-import { respondWithRange, documentAnswer, partAnswer, whenGone } from './document-response.ts'
+import {
+  respondWithRange,
+  documentResponse,
+  partialResponse,
+  whenGone,
+} from './document-response.ts'
 import type { JobNotifications } from '../conversion/jobs/notifications.ts'
 import { contentTypeOf, issuesFromRow } from '../conversion/document-headers.ts'
 import { cancelJob } from '../conversion/jobs/end-job.ts'
@@ -35,7 +37,7 @@ import { isFinished } from '../conversion/jobs/states.ts'
 import type { JobWatcher } from '../conversion/jobs/watcher.ts'
 
 const PATH = '/api/v1/jobs'
-/** Seconds to wait before asking again for a job that is not finished. */
+/** Seconds to wait before polling an unfinished job again. */
 const RETRY_AFTER_SECONDS = '1'
 
 const moment = z.iso.datetime().nullable()
@@ -48,18 +50,18 @@ export const JobSchema = z
     status: z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled', 'expired']),
     format: z.enum(['markdown', 'json', 'chunks']),
     include_metadata: z.boolean(),
-    source_map: z.literal(true).optional().openapi({ description: 'Where it was asked for.' }),
-    layout: z.literal('pages').optional().openapi({ description: 'Where it was asked for.' }),
+    source_map: z.literal(true).optional().openapi({ description: 'Only if requested.' }),
+    layout: z.literal('pages').optional().openapi({ description: 'Only if requested.' }),
     flavor: z
       .enum(['gfm', 'obsidian', 'docusaurus'])
       .optional()
-      .openapi({ description: 'The program that the pages are for.' }),
+      .openapi({ description: 'The program that will read the pages.' }),
     file: z.object({ name: z.string(), size: z.number().int().openapi({ description: 'Bytes.' }) }),
     progress: z.object({ pages_done: z.number().int(), pages_total: z.number().int().nullable() }),
     created_at: z.iso.datetime(),
     started_at: moment,
     finished_at: moment,
-    expires_at: moment.openapi({ description: 'When the result is no longer kept.' }),
+    expires_at: moment.openapi({ description: 'When the result is deleted.' }),
     result_url: z.string().nullable(),
     error: z.object({ code: z.string(), detail: z.string() }).nullable(),
     certificate: CertificateSchema.optional().openapi({
@@ -70,7 +72,7 @@ export const JobSchema = z
 
 type Job = z.infer<typeof JobSchema>
 
-/** What a job is at this moment: the sweep that notes the expiry may come later. */
+/** The status of a job now. The sweep may record the expiry later. */
 function statusOf({ status, expires_at }: JobRow, now: number): JobRow['status'] {
   return status === 'succeeded' && expires_at !== null && expires_at <= now ? 'expired' : status
 }
@@ -101,8 +103,8 @@ function showJob(row: JobRow, now: number): Job {
   }
 }
 
-/** The answer to an upload that has become a job. */
-export function acceptedAnswer(row: JobRow, now: number): Response {
+/** The response to an upload that has become a job. */
+export function acceptedResponse(row: JobRow, now: number): Response {
   const headers = {
     'content-type': 'application/json',
     location: `${PATH}/${row.id}`,
@@ -111,7 +113,7 @@ export function acceptedAnswer(row: JobRow, now: number): Response {
   return new Response(JSON.stringify(showJob(row, now)), { status: 202, headers })
 }
 
-/** What the job routes need. */
+/** What the job routes depend on. */
 export interface JobDependencies {
   store: Store
   blobs: BlobStore
@@ -119,8 +121,8 @@ export interface JobDependencies {
   watcher: JobWatcher
   clock: () => number
   /**
-   * Milliseconds without a byte after which a caller that reads nothing is left, and after which a
-   * silent stream of events says that it lives.
+   * `transferIdle`: a caller that reads nothing for this long is disconnected. `eventsIdle`: an
+   * event stream sends a comment after this long without an event. Milliseconds.
    */
   limits: { readonly transferIdle: number; readonly eventsIdle: number }
 }
@@ -129,7 +131,7 @@ function notFound(): Problem {
   return new Problem('job_not_found', `No job of this account has this id. GET ${PATH} lists them.`)
 }
 
-/** The problem in place of a result; undefined where there is one. */
+/** Why a job has no result; undefined if it has one. */
 function noResultProblem({ status, error, expires_at }: Job): Problem | undefined {
   if (status === 'succeeded') return undefined
   if (status === 'failed' && error)
@@ -143,7 +145,7 @@ function noResultProblem({ status, error, expires_at }: Job): Problem | undefine
     )
   return new Problem(
     'job_not_finished',
-    `The job is ${status}. Its events, or asking again, tell when the result is there.`,
+    `The job is ${status}. Poll it or follow its events to see when the result is ready.`,
     { retryAfter: Number(RETRY_AFTER_SECONDS) },
   )
 }
@@ -153,8 +155,8 @@ function isCode(code: string): code is ErrorCode {
 }
 
 /**
- * Streams of events of all accounts; each has a share, and the newest one of whoever has most ends
- * for somebody who has none.
+ * Event streams of all accounts. When all slots are taken, the newest stream of the account with
+ * the most ends, to make room for an account below its share.
  */
 const streams = new FairShares({ slots: 512, share: 64, always: true })
 
@@ -165,8 +167,8 @@ const resultRoute = createRoute({
   security,
   request: { params: IdParams, query: AccountScopeParams },
   responses: {
-    200: documentAnswer,
-    206: partAnswer,
+    200: documentResponse,
+    206: partialResponse,
     ...problems(
       'invalid_field',
       'invalid_file',
@@ -200,11 +202,11 @@ export function jobRoutes(deps: JobDependencies): Api {
   const mayConvert = authorized(store, ['convert'], clock)
   const api = routes(store, clock, jobRecords(deps))
   api.openAPIRegistry.registerPath(resultRoute)
-  api.get(`${PATH}/:id/result`, mayConvert, placed, (c) =>
+  api.get(`${PATH}/:id/result`, mayConvert, withSlot, (c) =>
     respondWithResult(deps, c, c.req.param('id')),
   )
   api.openAPIRegistry.registerPath(eventsRoute)
-  api.get(`${PATH}/:id/events`, mayConvert, placed, noQuery, (c) =>
+  api.get(`${PATH}/:id/events`, mayConvert, withSlot, noQuery, (c) =>
     respondWithEvents(deps, c, c.req.param('id')),
   )
   return api
@@ -230,7 +232,7 @@ function jobRecords({ store, blobs, notifications }: JobDependencies) {
       summary: 'List jobs, newest first',
       access: 'convert',
       query: PageQuery.extend(AccountScopeParams.shape),
-      answer: ok('A page of jobs', listOf(JobSchema)),
+      response: ok('A page of jobs', listOf(JobSchema)),
       act: async ({ query: { limit, cursor, account }, caller, now }) => {
         const rows = await listJobs(store, resolveAccountScope(caller, account), limit + 1, cursor)
         return page(
@@ -245,7 +247,7 @@ function jobRecords({ store, blobs, notifications }: JobDependencies) {
       summary: 'Read a job',
       access: 'convert',
       query: AccountScopeParams,
-      answer: ok('The job', JobSchema),
+      response: ok('The job', JobSchema),
       problems: ['job_not_found'],
       act: async ({ params, query, now, context: c }) => {
         const job = showJob(await requireJob(store, c, params.id, query.account), now)
@@ -262,14 +264,14 @@ function jobRecords({ store, blobs, notifications }: JobDependencies) {
       summary: 'Cancel a job that is not finished, and delete its upload and its result',
       access: 'convert',
       query: AccountScopeParams,
-      answer: done('Nothing of it is stored any more except what GET shows'),
+      response: done('The upload and the result are deleted; GET still shows the job'),
       problems: ['job_not_found'],
       act: async ({ params, query, now, context: c }) => {
         const { id, account_id: account } = await requireJob(store, c, params.id, query.account)
         const held = await store.run(cancelJob, { id, account, now })
         if (!held) throw notFound()
         notifications.notify()
-        await dropBlobs(store, blobs, held).catch(() => {}) // then the sweep does it
+        await dropBlobs(store, blobs, held).catch(() => {}) // the sweep deletes them later
       },
     }),
   ]
@@ -292,7 +294,7 @@ async function respondWithResult(
     fileName: row.file_name,
     issues: issuesFromRow(row),
   }
-  // A job has one result, whose bytes never change.
+  // A job's result never changes, so its id serves as the tag.
   return respondWithRange(
     c,
     { ...info, blob: row.result_blob, tag: row.id },
@@ -311,16 +313,16 @@ async function respondWithEvents(
   const body = ReadableStream.from(
     eventStream(watcher.subscribe(row, gone, limits.eventsIdle), clock),
   )
-  // The last header keeps nginx from holding events back.
+  // The last header keeps nginx from buffering events.
   return new Response(body, {
     headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
   })
 }
 
 /**
- * Takes a place among the streams of events.
+ * Takes a slot for an event stream.
  *
- * @returns aborted when the caller has gone, or the stream must make room
+ * @returns aborted when the caller disconnects or the stream is evicted
  * @throws Problem `too_many_requests`
  */
 function openStream(c: ApiContext, limits: JobDependencies['limits']): AbortSignal {
@@ -336,7 +338,7 @@ function openStream(c: ApiContext, limits: JobDependencies['limits']): AbortSign
   }
   outgoing.once('close', () => slot.release())
   outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
-  // A caller that follows a job reads until it closes: the end of what it sends is its leaving.
+  // Following a job needs nothing more from the caller, so its FIN counts as a disconnect.
   if (incoming.socket.readableEnded) outgoing.destroy()
   const release = (): void => void outgoing.destroy()
   incoming.socket.once('end', release)
@@ -344,7 +346,7 @@ function openStream(c: ApiContext, limits: JobDependencies['limits']): AbortSign
   return AbortSignal.any([whenGone(incoming, outgoing), dropped.signal])
 }
 
-/** Rows as server-sent events, silence as a comment (WHATWG HTML, section 9.2). */
+/** Rows as server-sent events, with a comment after silence (WHATWG HTML, section 9.2). */
 async function* eventStream(
   rows: AsyncIterable<JobRow | undefined>,
   clock: () => number,

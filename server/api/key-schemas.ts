@@ -1,4 +1,4 @@
-// What /api/v1/keys reads and answers.
+// Schemas of /api/v1/keys.
 import { z } from '@hono/zod-openapi'
 import { PageQuery } from './api.ts'
 import { normalizeOrigin } from '../keys/authenticate.ts'
@@ -15,7 +15,7 @@ const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
 const count = z.number().int()
 const Objects = z.enum(['own', 'upstream']).openapi({
   description:
-    '`own`: objects that the key made, or that were shared with it. `upstream`: all that the account with the provider holds; only administrators set it.',
+    "`own`: objects that the key created or that were shared with it. `upstream`: all objects of the operator's account at the provider; only administrators can set it.",
 })
 
 /** A proxy key as the API shows it, without its secret. */
@@ -28,7 +28,7 @@ export const KeySchema = z
     name: z.string(),
     prefix: z
       .string()
-      .openapi({ description: 'The public head of the newest secret, for display.' }),
+      .openapi({ description: 'The first characters of the newest secret, for display.' }),
     models: z
       .array(z.string())
       .nullable()
@@ -43,17 +43,16 @@ export const KeySchema = z
       .nullable()
       .openapi({ description: 'Ids of providers; null means every provider.' }),
     read_only: z.boolean().openapi({
-      description:
-        'Whether it may only generate and read, without changing what a provider stores.',
+      description: 'Whether it may only generate and read, and not change what a provider stores.',
     }),
     parent_id: z
       .string()
       .nullable()
-      .openapi({ description: 'The key that this child key narrows; null for a key of its own.' }),
+      .openapi({ description: 'The parent of a child key; null for other keys.' }),
     end_user: z
       .string()
       .nullable()
-      .openapi({ description: 'The person a child key was made for; null for other keys.' }),
+      .openapi({ description: 'The person a child key was created for; null for other keys.' }),
     expires_at: z.iso.datetime().nullable(),
     status: Status,
     created_at: z.iso.datetime(),
@@ -72,12 +71,12 @@ export const KeySchema = z
   })
   .openapi('Key')
 
-/** A proxy key with its secret: the answer to making or rotating it. */
+/** A proxy key with its secret: the response to creating or rotating it. */
 export const NewKeySchema = KeySchema.extend({
   secret: z.string().openapi({ description: 'The key itself. It is not shown again.' }),
 }).openapi('NewKey')
 
-/** TABLE of what a person decides about a key. */
+/** TABLE of the fields of a key that a caller sets. */
 const inputFields = {
   name: Name,
   models: z
@@ -119,7 +118,7 @@ export const RESTRICTION_FIELDS = {
   allowed_origins: inputFields.allowed_origins,
 }
 
-/** A key to make. */
+/** A key to create. */
 export const KeyInput = strictObject({
   name: inputFields.name,
   models: inputFields.models.default(null),
@@ -135,9 +134,9 @@ export const KeyInput = strictObject({
     .openapi({ description: 'Another account; administrators only.' }),
 })
 
-/** A record is sent back with the status that it has; only these two can be chosen. */
+/** The statuses that a PATCH can set. It may also repeat the current one. */
 export const KEY_FIELDS = ['active', 'disabled'] as const
-/** What of a key can be changed. */
+/** The fields of a key that can change. */
 export const KeyChange = patchOf(
   KeySchema,
   {
@@ -149,23 +148,23 @@ export const KeyChange = patchOf(
   ['last_used_at', 'previous_secret_expires_at', 'usage'],
 )
 
-/** The longest time for which a replaced secret goes on working: 30 days. */
+/** The longest time that a replaced secret stays valid: 30 days. */
 const MAX_GRACE_SECONDS = 30 * 86_400
-/** How a key is rotated. */
+/** The request to rotate a key. */
 export const RotationInput = strictObject({
   grace_seconds: count
     .min(0)
     .max(MAX_GRACE_SECONDS)
     .default(86_400)
-    .openapi({ description: 'How long the old secret keeps working.' }),
+    .openapi({ description: 'How long the old secret stays valid.' }),
 })
 
-/** Which keys are purged. */
+/** The request to purge keys. */
 export const PurgeInput = strictObject({
   status: z.array(z.enum(ENDED)).min(1).openapi({ description: 'How the requests ended.' }),
 })
 
-/** The answer to a purge. */
+/** The response to a purge. */
 export const PurgeSchema = z
   .object({
     object: z.literal('purge'),
@@ -173,7 +172,7 @@ export const PurgeSchema = z
   })
   .openapi('Purge')
 
-/** Which keys are listed, and in which order. */
+/** The query of a list of keys. */
 export const ListQuery = PageQuery.extend({
   ...AccountScopeParams.shape,
   status: oneOrMore(Status.options).optional().openapi({
@@ -188,7 +187,7 @@ export const ListQuery = PageQuery.extend({
     description:
       'Child keys of this key. Without it, child keys are left out, unless `search` is the beginning of the prefix of one.',
   }),
-  model: z.string().max(300).optional().openapi({ description: 'Keys that may reach this model.' }),
+  model: z.string().max(300).optional().openapi({ description: 'Keys that may call this model.' }),
   sort: z
     .enum(KEY_SORTS)
     .default('-created_at')

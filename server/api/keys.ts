@@ -24,8 +24,8 @@ import {
 } from './key-schemas.ts'
 
 /**
- * @throws Problem `insufficient_scope`: what is nobody's, or another key's, is the operator's to
- * open
+ * @throws Problem `insufficient_scope`: only administrators may open objects of other keys, or of
+ *   none
  */
 function requireUpstreamAccess({ account }: Caller): void {
   if (account.role !== 'admin')
@@ -35,13 +35,13 @@ function requireUpstreamAccess({ account }: Caller): void {
     )
 }
 
-/** The keys that are in use, and the providers. */
+/** Live keys and providers. */
 interface Proxied {
   readonly keys: Pick<Proxy['keys'], 'refresh'>
   readonly table: () => { readonly providers: readonly { readonly id: string }[] }
 }
 
-/** A misspelt provider would lock the key out of all of them. */
+/** Without this check, a misspelt provider would lock the key out of all providers. */
 function providerErrors(
   { table }: Proxied,
   ids: readonly string[] | null | undefined,
@@ -66,7 +66,7 @@ function statusError(status: string | undefined): FieldError | null {
   return fieldError('status', 'Must be "active", "disabled", or what it is.')
 }
 
-/** A key, or a page of them, waits for no report: another account's could be long. */
+/** Look-ups do not queue behind reports, which may be long. */
 const lookingUp = (store: Store, { account }: Caller): Store => store.lookingUpFor(account.id)
 
 /** The routes of keys. */
@@ -87,14 +87,14 @@ function createRoute(store: Store, proxied: Proxied, clock: () => number): Route
   return route({
     method: 'post',
     path: '/api/v1/keys',
-    summary: 'Make a proxy key',
+    summary: 'Create a proxy key',
     access: 'manage',
     body: KeyInput,
     check: (_, { providers, expires_at }) => [
       ...providerErrors(proxied, providers),
       expiryError(expires_at, clock()),
     ],
-    answer: created('The key, with its secret', NewKeySchema),
+    response: created('The key, with its secret', NewKeySchema),
     problems: ['account_not_found'],
     act: async ({ body: { account_id, expires_at, ...wanted }, caller, now }) => {
       const owner = await findOwner(store, caller, account_id, 'keys')
@@ -118,7 +118,7 @@ function listRoute(store: Store): Route {
     summary: 'List proxy keys',
     access: 'manage',
     query: ListQuery,
-    answer: ok('A page of keys', countedListOf(KeySchema)),
+    response: ok('A page of keys', countedListOf(KeySchema)),
     act: async ({
       query: { limit, cursor, account, parent_id: parent, ...filter },
       caller,
@@ -144,7 +144,7 @@ function readRoute(store: Store): Route {
     summary: 'Read a proxy key',
     access: 'manage',
     query: AccountScopeParams,
-    answer: ok('The key', KeySchema),
+    response: ok('The key', KeySchema),
     problems: ['key_not_found'],
     act: ({ params, query, caller, now }) =>
       getKey(lookingUp(store, caller), params.id, resolveAccountScope(caller, query.account), now),
@@ -159,7 +159,7 @@ function changeRoute(store: Store, proxied: Proxied): Route {
     access: 'manage',
     query: AccountScopeParams,
     body: KeyChange.body,
-    answer: ok('The key', KeySchema),
+    response: ok('The key', KeySchema),
     problems: ['key_not_found', 'key_revoked', 'key_is_child'],
     act: async ({ params: { id }, query, body, caller, now }) => {
       const account = resolveAccountScope(caller, query.account)
@@ -192,10 +192,10 @@ function revokeRoute(store: Store, proxied: Proxied): Route {
   return route({
     method: 'delete',
     path: '/api/v1/keys/{id}',
-    summary: 'Revoke a proxy key, for good',
+    summary: 'Revoke a proxy key permanently',
     access: 'manage',
     query: AccountScopeParams.extend(Purge.shape),
-    answer: done('Revoked, and with `purge` in no list any more'),
+    response: done('Revoked, and with `purge` removed from every list'),
     problems: ['key_not_found'],
     act: async ({ params, query: { account, purge }, caller, now }) => {
       const end = purge === 'true' ? purgeKey : revokeKey
@@ -209,11 +209,11 @@ function purgeRoute(store: Store, proxied: Proxied): Route {
   return route({
     method: 'post',
     path: '/api/v1/keys/purge',
-    summary: 'Take all proxy keys that have ended out of every list',
+    summary: 'Remove all expired or revoked proxy keys from every list',
     access: 'manage',
     query: AccountScopeParams,
     body: PurgeInput,
-    answer: ok('How many there were', PurgeSchema),
+    response: ok('How many were removed', PurgeSchema),
     act: async ({ query, body, caller, now }) => {
       const purged = await purgeKeys(
         store,
@@ -231,11 +231,11 @@ function rotateRoute(store: Store, proxied: Proxied): Route {
   return route({
     method: 'post',
     path: '/api/v1/keys/{id}/rotate',
-    summary: 'Give a proxy key a new secret, while the old one works for a time',
+    summary: 'Rotate a proxy key: the old secret stays valid for a while',
     access: 'manage',
     query: AccountScopeParams,
     body: RotationInput,
-    answer: ok('The key, with its new secret', NewKeySchema),
+    response: ok('The key, with its new secret', NewKeySchema),
     problems: ['key_not_found', 'key_revoked', 'key_is_child'],
     act: async ({ params, query, body, caller, now }) => {
       const account = resolveAccountScope(caller, query.account)
@@ -256,10 +256,10 @@ function endRotationRoute(store: Store, proxied: Proxied): Route {
   return route({
     method: 'post',
     path: '/api/v1/keys/{id}/rotate/end',
-    summary: 'End the secrets of a proxy key that were rotated away',
+    summary: 'Revoke the old secrets of a proxy key now',
     access: 'manage',
     query: AccountScopeParams,
-    answer: ok('The key', KeySchema),
+    response: ok('The key', KeySchema),
     problems: ['key_not_found', 'key_revoked', 'key_is_child'],
     act: async ({ params, query, caller, now }) => {
       const key = await endPreviousSecrets(

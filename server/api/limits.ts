@@ -1,4 +1,4 @@
-// /api/v1/limits: what this server takes, as its settings say.
+// /api/v1/limits: the sizes that this server accepts, from its settings.
 import { z } from '@hono/zod-openapi'
 import type { Api } from './api.ts'
 import type { Config } from '../config/settings.ts'
@@ -10,15 +10,15 @@ const count = z.number().int()
 const LimitsSchema = z
   .object({
     object: z.literal('limits'),
-    html_bytes: count.openapi({ description: 'The largest HTML file that is converted.' }),
-    zip_bytes: count.openapi({ description: 'The largest ZIP archive that is converted.' }),
+    html_bytes: count.openapi({ description: 'The largest HTML file accepted.' }),
+    zip_bytes: count.openapi({ description: 'The largest ZIP archive accepted.' }),
     archive_entries: count.openapi({
-      description: 'Files that an archive and its parts may hold together.',
+      description: 'The most files in an archive and its parts together.',
     }),
     page_bytes: count.openapi({ description: 'The largest page of an archive, inflated.' }),
     pages_bytes: count.openapi({ description: 'All pages of an archive together, inflated.' }),
     parts_bytes: count.openapi({
-      description: 'The deflated parts of an export together, inflated.',
+      description: 'All compressed parts of an export together, inflated.',
     }),
     async_above_bytes: count.openapi({
       description: 'A ZIP archive larger than this becomes a job.',
@@ -41,7 +41,7 @@ type Limits = Pick<
   | 'retention'
 >
 
-/** The route of the limits of conversions. */
+/** The route of conversion limits. */
 export function limitRoutes(store: Store, limits: Limits, clock: () => number): Api {
   const { maxHtml, maxZip, maxEntries, maxPage, maxPages, maxParts, asyncAbove, retention } = limits
   const shown = {
@@ -59,9 +59,9 @@ export function limitRoutes(store: Store, limits: Limits, clock: () => number): 
     route({
       method: 'get',
       path: '/api/v1/limits',
-      summary: 'Read the limits of conversions',
+      summary: 'Read the conversion limits',
       access: 'manage',
-      answer: ok('The limits', LimitsSchema),
+      response: ok('The limits', LimitsSchema),
       act: () => shown,
     }),
   ])

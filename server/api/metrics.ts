@@ -5,10 +5,7 @@ import { Problem } from '../common/errors.ts'
 import { isSecret } from '../common/secrets.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/**
- * @param token what a scraper must send as its bearer token; null lets everybody read, who can
- * reach the server
- */
+/** @param token the bearer token that a scraper must send; null makes the metrics public */
 export function metricsRoutes(metrics: Metrics, token: string | null): Api {
   const api = createApi()
   const route = createRoute({
@@ -35,7 +32,7 @@ export function metricsRoutes(metrics: Metrics, token: string | null): Api {
       )
     }
     const { type, bytes } = await metrics.text()
-    // As text it would be copied for each scrape, behind the head of its answer.
+    // Bytes, because a string would be copied for each scrape.
     return c.body(bytes, 200, { 'content-type': type, 'cache-control': 'no-store' })
   })
   return api

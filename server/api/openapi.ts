@@ -1,6 +1,7 @@
-// GET /openapi.json, made from the routes themselves.
+// GET /openapi.json, generated from the routes.
 import { z } from '@hono/zod-openapi'
-import { SESSION_COOKIE, createRoute, json, noQuery, type Api } from './api.ts'
+import { createRoute, json, noQuery, type Api } from './api.ts'
+import { SESSION_COOKIE } from './guard.ts'
 
 const INFO = {
   openapi: '3.1.0',
@@ -11,12 +12,12 @@ const INFO = {
   },
 }
 
-/** Addresses that answer with documents. */
+/** Paths that respond with a document. */
 const DOCUMENT = /\/(?:convert|result)$/
 
 /**
- * TABLE of the answers' headers: on which addresses and statuses, and what they say. `always`:
- * every such answer has it.
+ * TABLE of response headers: their paths, statuses and meaning. `always`: every such response has
+ * it.
  */
 const HEADERS: readonly {
   name: string
@@ -29,7 +30,7 @@ const HEADERS: readonly {
     name: 'X-Request-Id',
     at: /^/,
     status: /^/,
-    description: 'Id of this request, in the log and in problems.',
+    description: 'Id of this request, also in the log and in problems.',
     always: true,
   },
   {
@@ -50,7 +51,7 @@ const HEADERS: readonly {
     name: 'Content-Disposition',
     at: DOCUMENT,
     status: /^20[06]$/,
-    description: 'A name for the document, made from that of the file (RFC 6266).',
+    description: "A file name for the document, made from the upload's (RFC 6266).",
     always: true,
   },
   {
@@ -70,7 +71,7 @@ const HEADERS: readonly {
     name: 'Content-Encoding',
     at: DOCUMENT,
     status: /^200$/,
-    description: 'How the document is compressed, if it is.',
+    description: 'How the document is compressed, if at all.',
   },
   {
     name: 'X-Tollmark-Warnings',
@@ -89,7 +90,7 @@ const HEADERS: readonly {
     at: DOCUMENT,
     status: /^200$/,
     description:
-      'With `certificate=true`: `words=12480, tables=312, differences=0`. An answer that is given again for its `Idempotency-Key` has none.',
+      'With `certificate=true`: `words=12480, tables=312, differences=0`. A response repeated for its `Idempotency-Key` has none.',
   },
   {
     name: 'ETag',
@@ -109,7 +110,7 @@ const HEADERS: readonly {
     name: 'Content-Range',
     at: /\/result$/,
     status: /^(?:206|416)$/,
-    description: 'Which bytes these are, and how many the document has.',
+    description: 'The range sent, and the size of the document.',
     always: true,
   },
   { name: 'Location', at: /^/, status: /^202$/, description: 'Address of the job.', always: true },
@@ -117,32 +118,32 @@ const HEADERS: readonly {
     name: 'Retry-After',
     at: /^\/api\//,
     status: /^(?:202|429|503)$/,
-    description: 'Seconds to wait before trying, or asking, again.',
+    description: 'Seconds to wait before trying again.',
   },
   {
     name: 'Retry-After',
     at: /\/jobs\/\{id\}$/,
     status: /^200$/,
-    description: 'Seconds to wait before asking again, while the job is not finished.',
+    description: 'Seconds to wait before polling again, while the job is unfinished.',
   },
   {
     name: 'Retry-After',
     at: /\/result$/,
     status: /^409$/,
-    description: 'Seconds to wait before asking again.',
+    description: 'Seconds to wait before polling again.',
   },
   {
     name: 'WWW-Authenticate',
     at: /^/,
     status: /^401$/,
-    description: 'Which authentication is wanted (RFC 6750).',
+    description: 'The required authentication (RFC 6750).',
     always: true,
   },
   {
     name: 'WWW-Authenticate',
     at: /^\/api\//,
     status: /^403$/,
-    description: 'Which scope is wanted (RFC 6750).',
+    description: 'The required scope (RFC 6750).',
   },
   {
     name: 'Set-Cookie',
@@ -155,11 +156,11 @@ const HEADERS: readonly {
     name: 'Set-Cookie',
     at: /\/session$/,
     status: /^204$/,
-    description: 'Takes the session from the browser.',
+    description: 'Deletes the session cookie.',
   },
 ]
 
-/** Adds `GET /openapi.json`; call it when all routes are there. */
+/** Adds `GET /openapi.json`. Call it after all routes are registered. */
 export function describeApi(api: Api): void {
   const route = createRoute({
     method: 'get',
@@ -187,7 +188,7 @@ export function describeApi(api: Api): void {
   })
 }
 
-/** The description with the headers of every answer, which no route declares by itself. */
+/** Adds the headers of every response, which the routes do not declare. */
 function withHeaders<D extends { paths?: object }>(description: D): D {
   for (const [path, operations] of Object.entries<
     Record<string, { responses?: Record<string, { headers?: object }> }>
@@ -207,7 +208,7 @@ function withHeaders<D extends { paths?: object }>(description: D): D {
   return description
 }
 
-/** The methods that an address answers to; none where nothing is there. */
+/** The methods that a path supports; none if no route matches. */
 export function allowedMethods(api: Api, path: string): string[] {
   const methods = new Set<string>()
   for (const { form, method } of formsOf(api)) if (form.test(path)) methods.add(method)
@@ -215,15 +216,15 @@ export function allowedMethods(api: Api, path: string): string[] {
   return [...methods].sort()
 }
 
-/** What the addresses of a route look like. */
+/** A route's path pattern and method. */
 interface Form {
   readonly form: RegExp
   readonly method: string
 }
 
 /**
- * Made once for each API: what asks for no route must cost less than what does. Routes that are
- * added later make them anew.
+ * Cached per API, because a request for an unknown path must cost less than one that matches.
+ * Rebuilt when routes were added.
  */
 const known = new WeakMap<Api, { readonly of: number; readonly forms: readonly Form[] }>()
 

@@ -1,5 +1,5 @@
-// /api/v1/overview and /api/v1/models: the first page of the dashboard in one answer, and the
-// models to choose from.
+// /api/v1/overview and /api/v1/models: the dashboard's first page in one response, and the models
+// to choose from.
 import { z } from '@hono/zod-openapi'
 import { showAccount } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
@@ -14,7 +14,7 @@ import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { AccountSchema } from './accounts.ts'
 import { AttentionSchema, readAttention, type Health } from './attention.ts'
 
-/** How far back models are looked for, and how many are listed. */
+/** How far back to look for models, and how many to list. */
 const TOP_MODELS = { since: 90 * DAY, most: 500 }
 
 const count = z.number().int()
@@ -26,7 +26,7 @@ const measures = {
   tokens_out: count.nullable(),
   tokens_cached: count.nullable().openapi({ description: 'Part of `tokens_in`.' }),
   tokens_reasoning: count.nullable(),
-  first_byte_ms: count.nullable().openapi({ description: 'Mean over the answered requests.' }),
+  first_byte_ms: count.nullable().openapi({ description: 'Mean over requests with a response.' }),
   total_ms: count.nullable(),
 }
 const refused = count.openapi({
@@ -46,10 +46,10 @@ const OverviewSchema = z
       .openapi({ description: 'Every step, including those without requests.' }),
     keys: z
       .array(z.object({ key_id: z.string(), name: z.string().nullable(), ...measures, refused }))
-      .openapi({ description: 'The most used ones.' }),
+      .openapi({ description: 'The most used.' }),
     models: z
       .array(z.object({ provider: z.string(), model: z.string().nullable(), ...measures }))
-      .openapi({ description: 'The most used ones.' }),
+      .openapi({ description: 'The most used.' }),
     attention: z.array(AttentionSchema),
     quota: AccountSchema.shape.quota,
   })
@@ -61,15 +61,15 @@ const ModelSchema = z
     object: z.literal('model'),
     provider: z.string(),
     requests: count,
-    last_used_at: z.iso
-      .datetime()
-      .openapi({ description: 'Exact to the hour within the last day, before that to the day.' }),
+    last_used_at: z.iso.datetime().openapi({
+      description: 'Precise to the hour within the last day, and to the day before that.',
+    }),
   })
   .openapi('Model')
 
 const Query = AccountScopeParams.extend({
   range: OverviewSchema.shape.range.default('day').openapi({
-    description: 'The last hour by the minute, day by the hour, or 7 or 30 days by the day; UTC.',
+    description: 'The last hour by minute, day by hour, or 7 or 30 days by day; UTC.',
   }),
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
@@ -92,7 +92,7 @@ function overviewRoute(store: Store, plans: Plans, proxied: Health): Route {
     summary: 'Read recent usage, and what needs attention',
     access: 'manage',
     query: Query,
-    answer: ok('The overview', OverviewSchema),
+    response: ok('The overview', OverviewSchema),
     act: async ({ query: { range, key, model, account: named }, caller, now }) => {
       const account = resolveAccountScope(caller, named)
       const reading = store.readingFor(caller.account.id)
@@ -135,10 +135,10 @@ function modelsRoute(store: Store): Route {
   return route({
     method: 'get',
     path: '/api/v1/models',
-    summary: 'List the models that requests have named, most used first',
+    summary: 'List the models that requests named, most used first',
     access: 'manage',
     query: AccountScopeParams,
-    answer: ok('Models of the last 90 days', countedListOf(ModelSchema)),
+    response: ok('Models of the last 90 days', countedListOf(ModelSchema)),
     act: async ({ query, caller, now }) => {
       const reading = store.readingFor(caller.account.id)
       const seen = await modelsSeen(

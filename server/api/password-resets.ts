@@ -19,7 +19,7 @@ const ResetSchema = z
   .object({
     object: z.literal('password_reset'),
     account_id: z.string(),
-    link: z.url().openapi({ description: 'For the person to open. It is not shown again.' }),
+    link: z.url().openapi({ description: 'Send it to the person. It is not shown again.' }),
     expires_at: z.iso.datetime(),
   })
   .openapi('PasswordReset')
@@ -35,21 +35,21 @@ const OpenSchema = z.object({
 
 const Accepted = strictObject({
   token: z.string().max(200),
-  email: email.nullable().default(null).openapi({ description: 'For an account that has none.' }),
+  email: email.nullable().default(null).openapi({ description: 'For an account without one.' }),
   password: newPassword,
 })
 
-/** The routes of links that set a password. */
+/** The routes of password reset links. */
 export function passwordResetRoutes(store: Store, plans: Plans, clock: () => number): Api {
   return routes(store, clock, [
     route({
       method: 'post',
       path: '/api/v1/accounts/{id}/reset-password',
-      summary: 'Make a link that sets a new password (administrators)',
+      summary: 'Create a password reset link (administrators)',
       description:
-        'It works once, for 24 hours. An older link of the account stops working; its password stays until the link is used.',
+        'The link works once, within 24 hours, and replaces older links of the account. The password stays valid until the link is used.',
       access: 'admin',
-      answer: created('The link', ResetSchema),
+      response: created('The link', ResetSchema),
       problems: ['account_not_found'],
       act: async ({ params, now, context }) => {
         const { account, token, expiresAt } = await createPasswordReset(store, params.id, now)
@@ -65,10 +65,10 @@ export function passwordResetRoutes(store: Store, plans: Plans, clock: () => num
     route({
       method: 'get',
       path: '/api/v1/password-resets/open',
-      summary: 'Read whose password a link sets',
+      summary: 'Read which account a password reset link is for',
       access: 'public',
       query: strictObject({ token: z.string().max(200) }),
-      answer: ok('A link that can be used', OpenSchema),
+      response: ok('A link that can be used', OpenSchema),
       problems: ['reset_not_found', 'account_not_found'],
       act: async ({ query, now }) => {
         const { account, expiresAt } = await openPasswordReset(store, query.token, now)
@@ -83,11 +83,11 @@ export function passwordResetRoutes(store: Store, plans: Plans, clock: () => num
     route({
       method: 'post',
       path: '/api/v1/password-resets/accept',
-      summary: 'Set the password that a link is for, and sign in',
+      summary: 'Set a new password with a reset link, and sign in',
       description: 'All other sessions of the account end.',
       access: 'sign_in',
       body: Accepted,
-      answer: created('Signed in', SignedInSchema),
+      response: created('Signed in', SignedInSchema),
       problems: ['reset_not_found', 'account_not_found'],
       act: async ({ body: { token, ...person }, now, context }) => {
         const who = { ...person, address: context.get('client').address }

@@ -1,17 +1,17 @@
-// How a provider does, from how the credentials do that requests go out with.
+// Derives a provider's health from that of its credentials.
 
-/** What can be said of a provider. */
+/** Health states of a provider. */
 export const HEALTH = ['healthy', 'degraded', 'failing', 'no_credential'] as const
 
-/** A credential that can be used, with the last call that failed. */
+/** A usable credential with its last failed call. */
 interface Seen<E extends { status: number | null; at: string }> {
   readonly resting_ms: number
   readonly last_error: E | null
 }
 
 /**
- * Sums up the credentials that can be used. A 403 alone may be about one caller's model, and so
- * counts as trouble only.
+ * Sums up the usable credentials. A 403 may concern only one caller's model, so it counts as a
+ * failure and not as a refusal.
  */
 export function healthOf<E extends { status: number | null; at: string }>(
   usable: readonly Seen<E>[],

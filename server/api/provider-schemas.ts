@@ -1,4 +1,4 @@
-// What /api/v1/providers reads and answers.
+// Schemas of /api/v1/providers.
 import { z } from '@hono/zod-openapi'
 import { patchOf } from './request/patch.ts'
 import { strictObject } from './request/strict.ts'
@@ -6,7 +6,7 @@ import { CredentialSchema, LastErrorSchema, secret, weight } from './credential-
 import { Name } from './schemas.ts'
 import { HEALTH } from './provider-health.ts'
 
-/** The header that carries the credential to a provider. */
+/** The header that carries the credential to the provider. */
 export const AuthSchema = strictObject({
   header: z.string().max(100),
   scheme: z
@@ -25,18 +25,18 @@ export const ProviderSchema = z
     name: z.string(),
     source: z
       .enum(['built_in', 'settings', 'stored'])
-      .openapi({ description: 'Where it comes from; only stored ones are changed here.' }),
+      .openapi({ description: 'Where it is defined; only stored ones can change.' }),
     base: z.string().openapi({
-      description: 'The address that callers use: an origin and the usual first path.',
+      description: 'The base URL that callers use.',
     }),
     hosts: z.array(z.string()).openapi({
       description: 'Hosts that callers may use. `{…}` stands for a value of a credential.',
     }),
     auth: z.object({ header: z.string(), scheme: z.string().nullable() }),
-    ready: z.boolean().openapi({ description: 'Whether there is a credential to use.' }),
+    ready: z.boolean().openapi({ description: 'Whether it has a usable credential.' }),
     health: z.enum(HEALTH).openapi({
       description:
-        'What the last calls showed, in this process. `failing`: no credential works, or the provider cannot be reached. `degraded`: some do not, or the provider was limited or in trouble. `no_credential`: requests are answered 502 `upstream_credential_missing`.',
+        "Health as seen by this process's last calls. `failing`: no credential works, or the provider cannot be reached. `degraded`: some credentials do not work, or the provider rate-limited or failed. `no_credential`: requests get 502 `upstream_credential_missing`.",
     }),
     last_error: LastErrorSchema,
     dial: z
@@ -44,12 +44,12 @@ export const ProviderSchema = z
       .nullable()
       .openapi({ description: 'Where the proxy connects instead; administrators only.' }),
     speaks: z.string().nullable().openapi({
-      description: 'The built-in provider whose API it has, if it was added here.',
+      description: 'The built-in provider whose API it speaks, if it was added here.',
     }),
     credentials: z
       .array(CredentialSchema)
       .nullable()
-      .openapi({ description: 'With their health; administrators only.' }),
+      .openapi({ description: 'Its credentials with their health; administrators only.' }),
   })
   .openapi('Provider')
 
@@ -92,7 +92,7 @@ export const ProviderInput = strictObject({
     .default(null)
     .openapi({ description: 'Its first credential.' }),
 })
-/** What of an added provider can be changed. */
+/** The fields of an added provider that can change. */
 export const ProviderChange = patchOf(ProviderSchema, inputFields, [
   'ready',
   'health',

@@ -1,4 +1,4 @@
-// /api/v1/providers: who can be called through the proxy. Everybody sees which are ready;
+// /api/v1/providers: the providers behind the proxy. Every caller sees which are ready;
 // administrators add their own.
 import { z } from '@hono/zod-openapi'
 import { countedListOf, whole, type Api } from './api.ts'
@@ -50,7 +50,7 @@ function listRoute(store: Store, proxied: Proxied): Route {
     path: '/api/v1/providers',
     summary: 'List providers, and whether they are ready',
     access: 'manage',
-    answer: ok('All providers', countedListOf(ProviderSchema)),
+    response: ok('All providers', countedListOf(ProviderSchema)),
     act: async ({ caller, now }) =>
       whole(await shownProviders(store, proxied, caller.account.role === 'admin', now)),
   })
@@ -69,7 +69,7 @@ function createRoute(store: Store, proxied: Proxied, clock: () => number): Route
         ? fieldError('id', 'A provider with this id already exists. Choose another id.')
         : null,
     ],
-    answer: created('The provider', ProviderSchema),
+    response: created('The provider', ProviderSchema),
     problems: ['provider_not_found'],
     act: async ({ query, body: { id, auth, credential, ...plain }, now }) => {
       const wanted = { ...plain, auth: authOf(auth) }
@@ -98,7 +98,7 @@ function changeRoute(store: Store, proxied: Proxied, clock: () => number): Route
     summary: 'Change a provider that was added here (administrators)',
     access: 'admin',
     body: ProviderChange.body,
-    answer: ok('The provider', ProviderSchema),
+    response: ok('The provider', ProviderSchema),
     problems: ['provider_not_found'],
     act: async ({ params: { id }, body }) => {
       const known = (await storedProviders(store)).find((one) => one.id === id)
@@ -127,7 +127,7 @@ function deleteRoute(store: Store, proxied: Proxied): Route {
     path: '/api/v1/providers/{id}',
     summary: 'Delete a provider that was added here, with its credentials (administrators)',
     access: 'admin',
-    answer: done('Deleted'),
+    response: done('Deleted'),
     problems: ['provider_not_found'],
     act: async ({ params: { id } }) => {
       await deleteProvider(store, id)
@@ -136,7 +136,10 @@ function deleteRoute(store: Store, proxied: Proxied): Route {
   })
 }
 
-/** @throws Problem `invalid_field` for what the table could not hold, before it is stored */
+/**
+ * Checks a provider before it is stored. @throws Problem `invalid_field` if the table could not use
+ * it
+ */
 async function validate(
   { validateProvider }: Proxied,
   id: string,
@@ -160,8 +163,8 @@ async function showProvider(store: Store, proxied: Proxied, id: string, now: num
 }
 
 /**
- * All providers as the API shows them. @param admin whether addresses behind the proxy, and
- * credentials, are shown
+ * All providers as the API shows them. @param admin whether to show upstream addresses and
+ * credentials
  */
 async function shownProviders(store: Store, proxied: Proxied, admin: boolean, now: number) {
   const stored = new Map((await storedProviders(store)).map((one) => [one.id, one]))
@@ -202,8 +205,8 @@ async function shownProviders(store: Store, proxied: Proxied, admin: boolean, no
 }
 
 /**
- * Where callers start: for an added provider at its own origin, whatever row of the table it has
- * its ways from.
+ * The base URL for callers. An added provider has its own origin, whatever built-in provider's API
+ * it speaks.
  */
 function baseOf(provider: Provider, origin: string | undefined): string {
   const { base } = provider
@@ -212,12 +215,12 @@ function baseOf(provider: Provider, origin: string | undefined): string {
     : `${origin}${new URL(base).pathname.replace(/\/$/, '')}`
 }
 
-/** The hosts that can be called; where none can yet, the patterns. */
+/** The hosts that can be called, or the patterns if none can yet. */
 function hostsOf({ hosts }: Provider, known: string[]): string[] {
   return known.length > 0 ? known : [...hosts]
 }
 
-/** Without a `null` that stands for nothing. */
+/** Omits a null prefix. */
 function authOf(auth: z.infer<typeof AuthSchema> | null): Auth | null {
   return auth && { header: auth.header, ...(auth.scheme === null ? {} : { scheme: auth.scheme }) }
 }

@@ -1,11 +1,11 @@
-// What /openapi.json says of /proxy, which no route of the API answers: see proxy/pipeline.ts.
+// Describes /proxy in /openapi.json. proxy/pipeline.ts handles it, outside the API's routes.
 import { z } from '@hono/zod-openapi'
 import type { Api } from './api.ts'
 import { METHODS } from '../proxy/forward/cors.ts'
 import { GATEWAY_ERRORS, type GatewayErrorCode } from '../proxy/error-response.ts'
 
 const DESCRIPTION = [
-  "Sends the request to a provider with the operator's credential in place of the key, and passes the provider's answer on unchanged: status, headers and body, as they arrive. PUT, PATCH and DELETE work like GET and POST.",
+  "Sends the request to a provider with the operator's credential in place of the key, and passes the provider's response on unchanged: status, headers and body, as they arrive. PUT, PATCH and DELETE work like GET and POST.",
   'The body is whatever the provider accepts. An error of the proxy itself carries the header `X-Proxy-Error`, and has the form in which the provider writes them.',
 ].join('\n\n')
 
@@ -46,7 +46,7 @@ const FORMS = [
   },
 ] as const
 
-/** A description of every method that passes, in both forms. */
+/** Describes every supported method, in both forms. */
 export function describeProxy(api: Api): void {
   const { openAPIRegistry: registry } = api
   registry.registerComponent('securitySchemes', 'key', {
@@ -54,7 +54,7 @@ export function describeProxy(api: Api): void {
     scheme: 'bearer',
     description: 'A proxy key (tmk_…).',
   })
-  const answer = { 'application/json': { schema: z.unknown() } }
+  const anyJson = { 'application/json': { schema: z.unknown() } }
   for (const { path, summary, description, params } of FORMS) {
     for (const named of METHODS.map((method) => method.toLowerCase()).filter(isDescribed)) {
       registry.registerPath({
@@ -63,9 +63,9 @@ export function describeProxy(api: Api): void {
         summary: `${summary} (${named.toUpperCase()})`,
         description,
         security: [{ key: [] }],
-        request: { ...params, ...(WITH_BODY.has(named) && { body: { content: answer } }) },
+        request: { ...params, ...(WITH_BODY.has(named) && { body: { content: anyJson } }) },
         responses: {
-          200: { description: "The provider's answer, whatever its status", content: answer },
+          200: { description: "The provider's response, whatever its status", content: anyJson },
           ...refusals(),
         },
       })
@@ -73,7 +73,7 @@ export function describeProxy(api: Api): void {
   }
 }
 
-/** Methods that a description can hold and a client sends by itself. */
+/** Methods that OpenAPI can describe and clients use. */
 const DESCRIBED = ['get', 'post', 'put', 'patch', 'delete'] as const
 const WITH_BODY: ReadonlySet<string> = new Set(['post', 'put', 'patch'])
 
@@ -81,7 +81,7 @@ function isDescribed(method: string): method is (typeof DESCRIBED)[number] {
   return DESCRIBED.some((one) => one === method)
 }
 
-/** Our own answers by status, with the codes of each. */
+/** The proxy's own responses by status, with the codes of each. */
 function refusals(): Record<string, { description: string }> {
   const codes = Object.keys(GATEWAY_ERRORS) as GatewayErrorCode[]
   const byStatus = Map.groupBy(codes, (code) => GATEWAY_ERRORS[code].status)

@@ -1,4 +1,4 @@
-// /api/v1/refusals: requests that the proxy refused, of which the ledger has no row.
+// /api/v1/refusals: requests that the proxy refused. They have no row in the ledger.
 import { z } from '@hono/zod-openapi'
 import { PageQuery, type Api } from './api.ts'
 import { keyNames } from '../keys/key-list.ts'
@@ -17,7 +17,7 @@ const Code = z.enum(Object.keys(GATEWAY_ERRORS) as [GatewayErrorCode, ...Gateway
 /** A refused request as the API shows it. */
 export const RefusalSchema = z
   .object({
-    id: z.string().openapi({ description: 'The X-Request-Id of the answer.' }),
+    id: z.string().openapi({ description: 'The X-Request-Id of the response.' }),
     object: z.literal('refusal'),
     created_at: z.iso.datetime(),
     key_id: z.string(),
@@ -29,8 +29,8 @@ export const RefusalSchema = z
     method: z.string(),
     outcome: z.literal('refused'),
     status: count,
-    code: z.string().openapi({ description: 'The X-Proxy-Error of the answer.' }),
-    detail: z.string().openapi({ description: 'The sentence that the caller got.' }),
+    code: z.string().openapi({ description: 'The X-Proxy-Error of the response.' }),
+    detail: z.string().openapi({ description: 'The sentence in the response.' }),
     count: count.openapi({
       description:
         'The number of refusals of this key and code that this one stands for. If many requests are refused, only some are kept.',
@@ -43,11 +43,11 @@ const ListSchema = z.object({
   data: z.array(RefusalSchema),
   next_cursor: z.string().nullable(),
   total: count.openapi({
-    description: 'All refusals that the filter finds, exactly; whole minutes count.',
+    description: 'The exact number of refusals that match the filter, counted by whole minutes.',
   }),
   by_code: z
     .array(z.object({ code: z.string(), count }))
-    .openapi({ description: 'The same by code, most first.' }),
+    .openapi({ description: 'The same by code, the most frequent first.' }),
 })
 
 const Query = PageQuery.extend({
@@ -73,7 +73,7 @@ export function refusalRoutes(
         'Requests without a known key are not listed. Refusals are kept for 30 days, or as long as the ledger keeps requests if that is shorter.',
       access: 'manage',
       query: Query,
-      answer: ok('A page of refusals', ListSchema),
+      response: ok('A page of refusals', ListSchema),
       act: async ({ query: { limit, cursor, from, to, account, key, code }, caller }) => {
         const filter = {
           account: resolveAccountScope(caller, account),
@@ -110,18 +110,16 @@ export function refusalRoutes(
   ])
 }
 
-/**
- * How long a list waits for refusals to be written (milliseconds); then it shows what is stored.
- */
+/** How long a list waits for pending refusals to be written (milliseconds). */
 const FLUSH_TIMEOUT_MS = 500
 
-/** Writes the refusals that this process still has in memory, so that a list shows them. */
+/** Writes refusals that are still in memory, so that a list shows them. */
 export async function flushWithTimeout(log: Pick<RefusalLog, 'flush'>): Promise<void> {
   const timeout = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_TIMEOUT_MS).unref())
   await Promise.race([log.flush(), timeout])
 }
 
-/** What a row's ids are called. */
+/** The names that a row shows beside its ids. */
 export interface Names {
   key_name: string | null
   account_name: string | null

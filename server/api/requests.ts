@@ -25,18 +25,21 @@ const count = z.number().int()
 const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])
 const Outcome = z.enum(OUTCOMES).openapi({
   description:
-    '`failed`: answered 400 or above, or not to the end. `aborted`: the caller left. `unknown`: the process that served it died.',
+    '`failed`: status 400 or above, or the response was cut off. `aborted`: the caller disconnected. `unknown`: the process that served it died.',
 })
 
 const RequestSchema = z
   .object({
-    id: z.string().openapi({ description: 'The X-Request-Id of the answer.' }),
+    id: z.string().openapi({ description: 'The X-Request-Id of the response.' }),
     object: z.literal('request'),
     created_at: z.iso.datetime(),
     key_id: z.string(),
     key_name: z.string().nullable().openapi({ description: 'The current name of the key.' }),
     account_id: z.string(),
-    account_name: z.string().nullable().openapi({ description: 'Its current name.' }),
+    account_name: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The current name of the account.' }),
     provider: z.string(),
     model: z.string().nullable(),
     endpoint: z.string(),
@@ -48,7 +51,7 @@ const RequestSchema = z
     }),
     error: z.string().nullable().openapi({
       description:
-        'Code of the error that the proxy answered in place of the provider, or by which the answer broke off.',
+        "Code of the proxy's own error response, or of the error that cut the response off.",
     }),
     first_byte_ms: count.nullable(),
     total_ms: count.nullable(),
@@ -61,19 +64,18 @@ const RequestSchema = z
     credential_id: z.string().nullable(),
     context: z.string().nullable().openapi({ description: 'A hash of the context key.' }),
     child_id: z.string().nullable().openapi({
-      description: 'The child key that sent it; null where the key itself did.',
+      description: 'The child key that sent it; null if the key itself did.',
     }),
     end_user: z
       .string()
       .nullable()
-      .openapi({ description: 'The person the child key was made for.' }),
+      .openapi({ description: 'The person the child key was created for.' }),
   })
   .openapi('Request')
 
 const RequestDetailSchema = RequestSchema.extend({
   upstream_request_id: z.string().nullable().openapi({
-    description:
-      'The id by which the provider knows the request; null where its answer named none.',
+    description: "The provider's id of the request; null if its response had none.",
   }),
   upstream_error: z
     .string()
@@ -82,7 +84,7 @@ const RequestDetailSchema = RequestSchema.extend({
 }).openapi('RequestDetail')
 
 /** Of a CSV. */
-// New columns come last: programs may read the others by their places.
+// Columns of the CSV. New ones come last, because programs may read them by position.
 const COLUMNS = [
   ...RequestSchema.keyof().exclude(['object', 'account_name', 'child_id', 'end_user']).options,
   'account_name',
@@ -90,7 +92,7 @@ const COLUMNS = [
   'end_user',
 ]
 
-/** Lines of a CSV that are made at once; the next ones when these are on their way. */
+/** Lines of a CSV generated per chunk. */
 const LINES = 1_000
 
 const Query = PageQuery.extend({
@@ -101,7 +103,7 @@ const Query = PageQuery.extend({
     .string()
     .max(MAX_END_USER)
     .optional()
-    .openapi({ description: 'The person the child key was made for.' }),
+    .openapi({ description: 'The person the child key was created for.' }),
   model: z.string().max(300).optional(),
   provider: z.string().max(100).optional(),
   state: State.optional(),
@@ -118,9 +120,9 @@ const Query = PageQuery.extend({
     .openapi({ description: 'CSV gives every row that fits, and knows no `limit`.' }),
 })
 
-/** All reasons for which nothing is found: we cannot tell which it is. */
+/** Names every possible reason, because we cannot tell which one applies. */
 const NOT_FOUND =
-  'No request of this account has this id. Use the X-Proxy-Request-Id of an answer. Old requests may have been deleted, and where many are refused only samples are kept.'
+  'No request of this account has this id. Use the X-Proxy-Request-Id of a response. Old requests may have been deleted, and if many are refused only samples are kept.'
 
 /** The routes of the ledger. */
 export function requestRoutes(
@@ -134,10 +136,10 @@ export function requestRoutes(
       path: '/api/v1/requests',
       summary: 'List proxied requests, newest first',
       description:
-        'A page may hold fewer rows than `limit`, or none, where few fit: there are more as long as it has a `next_cursor`.',
+        'A page may have fewer rows than `limit`, or none, if few match. There are more pages as long as it has a `next_cursor`.',
       access: 'manage',
       query: Query,
-      answer: table('A page of requests', listOf(RequestSchema)),
+      response: table('A page of requests', listOf(RequestSchema)),
       act: async ({
         query: { limit, cursor, from, to, format, account, ...filter },
         caller,
@@ -155,7 +157,7 @@ export function requestRoutes(
             200,
             csvHeaders('requests.csv'),
           )
-        // A page that is a look-up does not wait for the reports of the same account.
+        // An indexed look-up does not queue behind reports of the same account.
         const reading = isIndexed(question)
           ? store.lookingUpFor(caller.account.id)
           : store.readingFor(caller.account.id)
@@ -167,10 +169,10 @@ export function requestRoutes(
       method: 'get',
       path: '/api/v1/requests/{id}',
       summary: 'Read one proxied request, or refusal',
-      description: '`object` tells which it is: `request`, a row of the ledger, or `refusal`.',
+      description: '`object` is `request` (a row of the ledger) or `refusal`.',
       access: 'manage',
       query: AccountScopeParams,
-      answer: ok('The request, or the refusal', z.union([RequestDetailSchema, RefusalSchema])),
+      response: ok('The request, or the refusal', z.union([RequestDetailSchema, RefusalSchema])),
       problems: ['request_not_found'],
       act: async ({ params: { id }, query, caller }) => {
         const account = resolveAccountScope(caller, query.account)
@@ -186,8 +188,8 @@ export function requestRoutes(
 }
 
 /**
- * All rows from a cursor on; the first are there before anything is answered, so that what keeps
- * them away can be said.
+ * All rows from a cursor on, as CSV. Reads the first rows before responding, so that a failure can
+ * still become a problem.
  */
 async function csvOf(
   store: Store,

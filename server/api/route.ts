@@ -1,22 +1,19 @@
-// A route of the management API as a row: how it is asked, what it answers, what it does. Parsing,
-// refusals and the description in /openapi.json follow from the row.
+// A route of the management API is a row: its request, its response and its handler. Parsing,
+// errors and the description in /openapi.json follow from the row.
 import { z, type RouteConfig } from '@hono/zod-openapi'
 import type { Caller } from '../accounts/tokens.ts'
 import {
-  requireCaller,
   createRoute,
-  guarded,
-  jsonBody,
   jsonContent,
   createApi,
   problems,
   queryParameters,
-  refuseOtherSites,
-  security,
   type Api,
   type ApiContext,
   type Middleware,
 } from './api.ts'
+import { requireCaller, guarded, refuseOtherSites, security } from './guard.ts'
+import { jsonBody } from './json-body.ts'
 import { invalidFields, type ErrorCode, type FieldError } from '../common/errors.ts'
 import { COMMON_PROBLEMS } from './request/described.ts'
 import { readPart } from './request/field-errors.ts'
@@ -30,11 +27,11 @@ const AUTHENTICATED = [
   ...COMMON_PROBLEMS,
 ] as const
 
-/** TABLE of who may call a route, and what it may answer besides its own. */
+/** TABLE of access levels: who may call a route, and the error codes that this adds. */
 const ACCESS = {
-  /** Everybody: nothing is proven, and a GET reads no body. */
+  /** No authentication. */
   public: { problems: ['invalid_field', 'internal_error', 'store_unavailable'] },
-  /** A page of ours, or no page: routes that sign a browser in. */
+  /** No authentication, but refuses requests from other sites: routes that sign a browser in. */
   sign_in: {
     problems: [
       'invalid_field',
@@ -52,7 +49,7 @@ const ACCESS = {
   manage: { problems: AUTHENTICATED },
   /** A token with the scope `mint` or `manage`, or a session. */
   mint: { problems: AUTHENTICATED },
-  /** As `manage`, of an administrator. */
+  /** As `manage`, administrators only. */
   admin: { problems: AUTHENTICATED },
 } as const satisfies Record<string, { problems: readonly ErrorCode[] }>
 
@@ -61,8 +58,8 @@ type Params<P extends string> = P extends `${string}{${infer Name}}${infer Rest}
   ? Record<Name, string> & Params<Rest>
   : unknown
 
-/** What a route answers where all is well. */
-export interface Answer<S extends z.ZodType> {
+/** A route's successful response. */
+export interface SuccessResponse<S extends z.ZodType> {
   readonly status: 200 | 201 | 204
   readonly description: string
   /** The JSON; none with 204. */
@@ -72,37 +69,43 @@ export interface Answer<S extends z.ZodType> {
 }
 
 /** 200 with this JSON. */
-export const ok = <S extends z.ZodType>(description: string, schema: S): Answer<S> => ({
+export const ok = <S extends z.ZodType>(description: string, schema: S): SuccessResponse<S> => ({
   status: 200,
   description,
   schema,
 })
 /** 201 with this JSON. */
-export const created = <S extends z.ZodType>(description: string, schema: S): Answer<S> => ({
+export const created = <S extends z.ZodType>(
+  description: string,
+  schema: S,
+): SuccessResponse<S> => ({
   status: 201,
   description,
   schema,
 })
-/** 200 with this JSON, or a table as CSV. */
-export const table = <S extends z.ZodType>(description: string, schema: S): Answer<S> => ({
+/** 200 with this JSON, or CSV if the caller prefers it. */
+export const table = <S extends z.ZodType>(description: string, schema: S): SuccessResponse<S> => ({
   status: 200,
   description,
   schema,
   csv: true,
 })
 /** 204. */
-export const done = (description: string): Answer<z.ZodVoid> => ({ status: 204, description })
+export const done = (description: string): SuccessResponse<z.ZodVoid> => ({
+  status: 204,
+  description,
+})
 
-/** A request whose parts are parsed. */
+/** A parsed request. */
 export interface RouteRequest<P extends string, Q extends z.ZodType, B extends z.ZodType> {
   readonly params: Params<P>
   readonly query: z.output<Q>
   readonly body: z.output<B>
-  /** Who calls. @throws Error on a route that does not ask */
+  /** @throws Error on a route without authentication */
   readonly caller: Caller
-  /** Milliseconds since 1970, when everything had been read. */
+  /** When the request had been read, in milliseconds since 1970. */
   readonly now: number
-  /** For cookies, and answers that are no JSON. */
+  /** For cookies, and responses other than JSON. */
   readonly context: ApiContext
 }
 
@@ -113,28 +116,28 @@ interface Row<P extends string, Q extends z.ZodType, B extends z.ZodType, S exte
   readonly summary: string
   readonly description?: string
   readonly access: keyof typeof ACCESS
-  /** A `strictObject`; without one no parameter may come. */
+  /** A `strictObject`; without one, every parameter is refused. */
   readonly query?: Q
-  /** A `strictObject`; without one no field may come. */
+  /** A `strictObject`; without one, every field is refused. */
   readonly body?: B
   /**
-   * Faults that no schema knows, told together with those of the schemas. It gets the fields that
-   * are right by themselves, so any may be missing.
+   * Finds errors that no schema can express; they are reported together with the schemas'. It gets
+   * the fields that are valid on their own, so any may be missing.
    */
   readonly check?: (
     query: Partial<z.output<Q>>,
     body: Partial<z.output<B>>,
   ) => readonly (FieldError | null)[]
-  readonly answer: Answer<S>
-  /** Codes besides those that its access brings along. */
+  readonly response: SuccessResponse<S>
+  /** Error codes besides those of its access level. */
   readonly problems?: readonly ErrorCode[]
-  /** Does what is asked. @returns the JSON of the answer, or an answer of its own */
+  /** Handles the request. @returns the JSON of the response, or a whole `Response` */
   readonly act: (
     asked: RouteRequest<P, Q, B>,
   ) => Promise<z.input<S> | Response> | z.input<S> | Response
 }
 
-/** A row whose types are closed. */
+/** A row without its type parameters. */
 export interface Route {
   readonly access: keyof typeof ACCESS
   readonly config: RouteConfig
@@ -144,14 +147,14 @@ export interface Route {
 const NOTHING = strictObject({})
 type Nothing = typeof NOTHING
 
-/** One row of a table of routes. @throws Error where a schema takes unknown fields */
+/** One row of a table of routes. @throws Error if a schema accepts unknown fields */
 export function route<
   const P extends string,
   S extends z.ZodType,
   Q extends z.ZodType = Nothing,
   B extends z.ZodType = Nothing,
 >(row: Row<P, Q, B, S>): Route {
-  const { answer } = row
+  const { response } = row
   return {
     access: row.access,
     config: describe(row),
@@ -165,7 +168,7 @@ export function route<
         },
       })
       if (value instanceof Response) return value
-      return answer.status === 204 ? c.body(null, 204) : c.json(value, answer.status)
+      return response.status === 204 ? c.body(null, 204) : c.json(value, response.status)
     },
   }
 }
@@ -192,13 +195,13 @@ export function routes(store: Store, clock: () => number, table: readonly Route[
   return api
 }
 
-/** What is proven where nobody is signed in yet: that no other site asks. */
+/** The guard of `sign_in`. */
 const signsIn: Middleware = async (c, next) => {
   refuseOtherSites(c)
   await jsonBody(c, next)
 }
 
-/** @throws Problem `invalid_field` with every fault of the query and of the body */
+/** @throws Problem `invalid_field` with every error in the query and the body */
 async function read<
   P extends string,
   Q extends z.ZodType,
@@ -224,8 +227,8 @@ async function read<
 function describe<P extends string, Q extends z.ZodType, B extends z.ZodType, S extends z.ZodType>(
   row: Row<P, Q, B, S>,
 ): RouteConfig {
-  const { method, path, summary, description, access, query, body, answer } = row
-  const { status, schema = z.void(), csv } = answer
+  const { method, path, summary, description, access, query, body, response } = row
+  const { status, schema = z.void(), csv } = response
   const content = {
     'application/json': { schema },
     ...(csv && { 'text/csv': { schema: z.string() } }),
@@ -245,7 +248,7 @@ function describe<P extends string, Q extends z.ZodType, B extends z.ZodType, S 
       ...(body && { body: { ...jsonContent(body), required: !body.safeParse({}).success } }),
     },
     responses: {
-      [status]: { description: answer.description, ...(status !== 204 && { content }) },
+      [status]: { description: response.description, ...(status !== 204 && { content }) },
       ...problems(...(row.problems ?? []), ...ACCESS[access].problems),
     },
   })

@@ -1,23 +1,20 @@
-// What people and programs write into several forms: names, and moments.
+// Schemas shared by several resources: names and timestamps.
 import { z } from '@hono/zod-openapi'
 import { isoTime } from '../common/clock.ts'
 import { fieldError, type FieldError } from '../common/errors.ts'
 import { strictObject } from './request/strict.ts'
 
-/**
- * A name that can be seen: no blank one, and none that differs from another only by spaces around
- * it.
- */
+/** A display name: not blank, and without surrounding spaces. */
 export const Name = z.string().trim().min(1).max(200)
 
-/** The parameter that takes what is revoked out of every list, too. */
+/** The parameter that also removes a revoked record from every list. */
 export const Purge = strictObject({
   purge: z.enum(['true', 'false']).default('false').openapi({
     description: '`true`: it is revoked, and in no list any more. Reports go on naming it.',
   }),
 })
 
-/** Several words of a list in one parameter, with commas between them. */
+/** One or more of these words in one parameter, separated by commas. */
 export function oneOrMore<W extends string>(words: readonly W[]) {
   return z
     .string()
@@ -34,22 +31,24 @@ export function oneOrMore<W extends string>(words: readonly W[]) {
     })
 }
 
-const WRITTEN = { error: 'Write a date as 2027-01-31, or a moment as 2027-01-31T12:00:00Z.' }
+const WRITTEN = {
+  error: 'Must be a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z.',
+}
 
 /**
- * A moment with its zone, or a day (UTC), which is its beginning. Its year has four digits in UTC
- * too, as in every answer.
+ * A timestamp with its zone, or a date, which means 00:00 UTC. The year has four digits in UTC,
+ * too, as in every response.
  */
 export const Moment = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], WRITTEN)
   .refine((moment) => /^\d/.test(isoTime(Date.parse(moment))), WRITTEN)
 
-/** A moment in milliseconds since 1970; null is never. */
+/** A timestamp in milliseconds since 1970; null means never. */
 export function momentOf(moment: string | null): number | null {
   return moment === null ? null : Date.parse(moment)
 }
 
-/** What is wrong with the moment at which something expires: it has passed. */
+/** The field error for an expiry in the past; null if it is in the future. */
 export function expiryError(moment: string | null | undefined, now: number): FieldError | null {
   if (moment === null || moment === undefined || Date.parse(moment) > now) return null
   return fieldError(

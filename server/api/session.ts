@@ -5,13 +5,8 @@ import { showAccount } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
 import { SESSION_MS, changePassword, signIn, signOut, type SignedIn } from '../accounts/sessions.ts'
 import { SIGN_IN, setUpByLink, setupRequired } from '../accounts/setup.ts'
-import {
-  SESSION_COOKIE,
-  requireCaller,
-  authenticateCaller,
-  type Api,
-  type ApiContext,
-} from './api.ts'
+import { type Api, type ApiContext } from './api.ts'
+import { SESSION_COOKIE, requireCaller, authenticateCaller } from './guard.ts'
 import { Problem } from '../common/errors.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
@@ -32,10 +27,10 @@ export const newPassword = z
   .string()
   .min(least, `Must have at least ${least} characters.`)
   .max(most, `Must have at most ${most} characters.`)
-/** A password to compare. It has no rules, so that a bad one is answered like a wrong one. */
+/** A password to verify. Without rules, so that every wrong one gets the same response. */
 const password = z.string().max(1024)
 
-/** The answer to a sign-in. */
+/** The response to a sign-in. */
 export const SignedInSchema = z
   .object({ object: z.literal('session'), account: AccountSchema })
   .openapi('SignedIn')
@@ -46,14 +41,14 @@ const SessionSchema = z
       description:
         'The first account has no password yet: follow the link that the server printed.',
     }),
-    // Not `.nullable()`, which would make every account in the description nullable.
+    // Not `.nullable()`, which would make the named schema nullable everywhere in /openapi.json.
     account: z
       .union([AccountSchema, z.null()])
-      .openapi({ description: 'Who is signed in; null means nobody.' }),
+      .openapi({ description: 'The signed-in account; null if there is none.' }),
   })
   .openapi('Session')
 
-/** Gives a browser the cookie of its new session. @returns what it is answered, a `SignedIn` */
+/** Starts a session and sets its cookie. @returns the response, a `SignedIn` */
 export async function startSession(
   c: ApiContext,
   store: Store,
@@ -82,7 +77,7 @@ const SignIn = strictObject({
   password,
 })
 
-/** The routes of sessions and of the first account. `token` is that of the link. */
+/** The routes of sessions and of the first account. @param token the setup link's */
 export function sessionRoutes(store: Store, plans: Plans, clock: () => number, token: string): Api {
   return routes(store, clock, [
     readRoute(store, plans),
@@ -97,9 +92,9 @@ function readRoute(store: Store, plans: Plans): Route {
   return route({
     method: 'get',
     path: '/api/v1/session',
-    summary: 'Who is signed in',
+    summary: 'Read the current session',
     access: 'public',
-    answer: ok('The session, also where nobody is signed in', SessionSchema),
+    response: ok('The session, signed in or not', SessionSchema),
     act: async ({ now, context }) => {
       const caller = await authenticateCaller(context, store, now).catch((error: unknown) => {
         if (error instanceof Problem) return undefined
@@ -116,10 +111,10 @@ function setUpRoute(store: Store, plans: Plans, clock: () => number, token: stri
   return route({
     method: 'post',
     path: '/api/v1/setup',
-    summary: 'Make the first account, with the token of the link that the server printed',
+    summary: 'Create the first account, with the token of the setup link',
     access: 'sign_in',
     body: SetUp,
-    answer: created('Signed in as the first account', SignedInSchema),
+    response: created('Signed in as the first account', SignedInSchema),
     problems: ['invalid_token', 'setup_closed'],
     act: async ({ body: { token: given, ...person }, now, context }) => {
       const who = { ...person, address: context.get('client').address }
@@ -141,7 +136,7 @@ function signInRoute(store: Store, plans: Plans, clock: () => number): Route {
     summary: 'Sign in',
     access: 'sign_in',
     body: SignIn,
-    answer: created('Signed in', SignedInSchema),
+    response: created('Signed in', SignedInSchema),
     problems: ['invalid_credentials'],
     act: async ({ body, now, context }) => {
       const who = { ...body, address: context.get('client').address }
@@ -162,7 +157,7 @@ function signOutRoute(store: Store): Route {
     path: '/api/v1/session',
     summary: 'Sign out',
     access: 'manage',
-    answer: done('Signed out'),
+    response: done('Signed out'),
     act: async ({ context }) => {
       await signOut(store, sessionOf(context))
       deleteCookie(context, SESSION_COOKIE, { path: '/' })
@@ -177,7 +172,7 @@ function passwordRoute(store: Store): Route {
     summary: 'Change the password, and end the other sessions of the account',
     access: 'manage',
     body: strictObject({ current: password, password: newPassword }),
-    answer: done('Changed'),
+    response: done('Changed'),
     problems: ['invalid_credentials', 'too_many_attempts'],
     act: async ({ body, caller: { account }, now, context }) => {
       const session = { account, sessionId: sessionOf(context) }
@@ -186,7 +181,7 @@ function passwordRoute(store: Store): Route {
   })
 }
 
-/** The session that a request comes with. @throws Problem where it is a token's */
+/** The session of a request. @throws Problem if it was authenticated by a token */
 function sessionOf(c: ApiContext): string {
   const { sessionId } = requireCaller(c)
   if (sessionId === null)

@@ -1,5 +1,4 @@
-// /api/v1/keys/{id}/objects: stored objects of providers that an administrator lets a key read and
-// use.
+// /api/v1/keys/{id}/objects: stored provider objects that administrators share with a key.
 import { z } from '@hono/zod-openapi'
 import { countedListOf, whole, type Api } from './api.ts'
 import { fieldError, type FieldError } from '../common/errors.ts'
@@ -31,14 +30,14 @@ const Wanted = strictObject({
     example: 'vector_store',
   }),
   object_id: z.string().min(1).max(2_048).openapi({
-    description: 'As the provider spells it: an id, a name with slashes, or an address.',
+    description: 'As the provider writes it: an id, a name with slashes, or a URL.',
     example: 'vs_abc123',
   }),
 })
 
 type Proxied = Pick<Proxy, 'keys' | 'table'>
 
-/** The routes of objects that are shared with keys. */
+/** The routes of shared objects. */
 export function sharedObjectRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
   return routes(store, clock, [
     shareRoute(store, proxied),
@@ -55,7 +54,7 @@ function shareRoute(store: Store, proxied: Proxied): Route {
     access: 'admin',
     body: Wanted,
     check: (_, body) => inputErrors(proxied.table, body),
-    answer: created('What is shared', SharedObjectSchema),
+    response: created('The shared object', SharedObjectSchema),
     problems: ['key_not_found', 'key_is_child'],
     act: async ({ params, body: { provider, kind, object_id }, now }) => {
       const shared = await shareObject(
@@ -74,9 +73,9 @@ function listRoute(store: Store): Route {
   return route({
     method: 'get',
     path: '/api/v1/keys/{id}/objects',
-    summary: 'List what is shared with a key (administrators)',
+    summary: 'List the objects shared with a key (administrators)',
     access: 'admin',
-    answer: ok('All of it', countedListOf(SharedObjectSchema)),
+    response: ok('All shared objects', countedListOf(SharedObjectSchema)),
     problems: ['key_not_found', 'key_is_child'],
     act: async ({ params }) => whole(await listSharedObjects(store, params.id)),
   })
@@ -86,9 +85,9 @@ function unshareRoute(store: Store, proxied: Proxied): Route {
   return route({
     method: 'delete',
     path: '/api/v1/keys/{id}/objects/{object}',
-    summary: 'End the sharing of an object (administrators)',
+    summary: 'Stop sharing an object (administrators)',
     access: 'admin',
-    answer: done('No longer shared'),
+    response: done('No longer shared'),
     problems: ['key_not_found', 'key_is_child', 'object_not_found'],
     act: async ({ params: { id, object } }) => {
       await unshareObject(store, id, object)
@@ -97,7 +96,7 @@ function unshareRoute(store: Store, proxied: Proxied): Route {
   })
 }
 
-/** Faults of what is to be shared: an unknown provider, a kind it has not, no object. */
+/** Field errors of an object to share: unknown provider, unknown kind, or no object. */
 function inputErrors(
   table: Proxy['table'],
   { provider, kind, object_id }: Partial<z.output<typeof Wanted>>,

@@ -1,4 +1,4 @@
-// /api/v1/sockets: WebSockets that are open through the proxy, in any process.
+// /api/v1/sockets: the proxy's open WebSockets, of all processes.
 import { z } from '@hono/zod-openapi'
 import { PageQuery, countedListOf, page, type Api } from './api.ts'
 import { isoTime } from '../common/clock.ts'
@@ -25,24 +25,28 @@ const SocketSchema = z
     key_id: z.string(),
     key_name: z.string().nullable().openapi({ description: 'The current name of the key.' }),
     account_id: z.string(),
-    account_name: z.string().nullable().openapi({ description: 'Its current name.' }),
+    account_name: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The current name of the account.' }),
     child_id: z.string().nullable().openapi({
-      description: 'The child key that opened it; null where the key itself did.',
+      description: 'The child key that opened it; null if the key itself did.',
     }),
     end_user: z
       .string()
       .nullable()
-      .openapi({ description: 'The person the child key was made for.' }),
+      .openapi({ description: 'The person the child key was created for.' }),
     provider: z.string(),
     endpoint: z.string(),
-    model: z.string().nullable().openapi({ description: 'As the session has named it last.' }),
+    model: z.string().nullable().openapi({ description: 'The last one that the session named.' }),
     opened_at: z.iso.datetime(),
     requests: count.openapi({
-      description: 'Responses that have ended, or minutes of a socket that has a row for each.',
+      description:
+        'Responses that have ended, or minutes for a socket that is counted by the minute.',
     }),
-    tokens_in: count.nullable().openapi({ description: 'Of these; null where it is not known.' }),
+    tokens_in: count.nullable().openapi({ description: 'Of these responses; null if unknown.' }),
     tokens_out: count.nullable(),
-    bytes_in: count.openapi({ description: 'Bytes that went to the provider.' }),
+    bytes_in: count.openapi({ description: 'Bytes sent to the provider.' }),
     bytes_out: count,
   })
   .openapi('Socket')
@@ -53,7 +57,7 @@ export function socketRoutes(
   { sockets, publisher }: Pick<Proxy, 'sockets' | 'publisher'>,
   clock: () => number,
 ): Api {
-  /** Of a socket of this process, how far it is now; of another's, how far it was. */
+  /** Current figures for a socket of this process, the last stored ones for others. */
   const shown = (entry: SocketEntry) => {
     const own = sockets.get(entry.id)
     const { opened_at, ...rest } = own === undefined ? entry : { ...entry, ...progressOf(own) }
@@ -68,7 +72,7 @@ export function socketRoutes(
         'The sockets of all processes. Those of another process are listed within a second, with figures at most ten seconds old.',
       access: 'manage',
       query: PageQuery.extend(AccountScopeParams.shape),
-      answer: ok('A page of sockets', countedListOf(SocketSchema)),
+      response: ok('A page of sockets', countedListOf(SocketSchema)),
       act: async ({ query: { limit, cursor, account: named }, caller }) => {
         const account = resolveAccountScope(caller, named)
         await publisher.publish()
@@ -83,12 +87,12 @@ export function socketRoutes(
     route({
       method: 'delete',
       path: '/api/v1/sockets/{id}',
-      summary: 'End an open WebSocket',
+      summary: 'Close an open WebSocket',
       description:
-        'Its client gets close code 1001: at once, or within a second where another process holds it.',
+        'Its client gets close code 1001: immediately, or within a second if another process serves it.',
       access: 'manage',
       query: AccountScopeParams,
-      answer: done('It ends'),
+      response: done('The socket is being closed'),
       problems: ['socket_not_found'],
       act: async ({ params, query, caller }) => {
         await publisher.publish()

@@ -24,7 +24,7 @@ const TokenSchema = z
     id: z.string(),
     object: z.literal('token'),
     name: z.string(),
-    prefix: z.string().openapi({ description: 'The public head of the token, for display.' }),
+    prefix: z.string().openapi({ description: 'The first characters of the token, for display.' }),
     account_id: z.string(),
     scopes: z.array(ScopeSchema),
     status: z.enum(['active', 'expired', 'revoked']),
@@ -64,11 +64,11 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
     route({
       method: 'post',
       path: '/api/v1/tokens',
-      summary: 'Make an API token',
+      summary: 'Create an API token',
       access: 'manage',
       body: Wanted,
       check: (_, { expires_at }) => [expiryError(expires_at, clock())],
-      answer: created('The token, with its secret', NewTokenSchema),
+      response: created('The token, with its secret', NewTokenSchema),
       problems: ['account_not_found'],
       act: async ({ body, caller, now }) => {
         const owner = await findOwner(store, caller, body.account_id, 'tokens')
@@ -86,7 +86,7 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
       summary: 'List API tokens, newest first',
       access: 'manage',
       query: ListQuery,
-      answer: ok('A page of tokens', countedListOf(TokenSchema)),
+      response: ok('A page of tokens', countedListOf(TokenSchema)),
       act: async ({ query: { limit, cursor, account: named, ...filter }, caller, now }) => {
         const account = resolveAccountScope(caller, named)
         const [rows, total] = await Promise.all([
@@ -102,7 +102,7 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
       summary: 'Read an API token',
       access: 'manage',
       query: AccountScopeParams,
-      answer: ok('The token', TokenSchema),
+      response: ok('The token', TokenSchema),
       problems: ['token_not_found'],
       act: ({ params, query, caller, now }) =>
         getToken(store, params.id, resolveAccountScope(caller, query.account), now),
@@ -110,10 +110,10 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
     route({
       method: 'delete',
       path: '/api/v1/tokens/{id}',
-      summary: 'Revoke an API token, for good',
+      summary: 'Revoke an API token permanently',
       access: 'manage',
       query: AccountScopeParams.extend(Purge.shape),
-      answer: done('Revoked, and with `purge` in no list any more'),
+      response: done('Revoked, and with `purge` removed from every list'),
       problems: ['token_not_found'],
       act: async ({ params, query: { account, purge }, caller, now }) => {
         const end = purge === 'true' ? purgeToken : revokeToken

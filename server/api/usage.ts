@@ -1,4 +1,4 @@
-// /api/v1/usage: what was used, by key, model, provider, minute, hour or day.
+// /api/v1/usage: usage by key, model, provider, minute, hour or day.
 import { z } from '@hono/zod-openapi'
 import type { Api } from './api.ts'
 import { DAY, HOUR } from '../common/clock.ts'
@@ -33,7 +33,7 @@ const LineSchema = z
     requests: count,
     errors: count,
     aborted: count,
-    unknown: count.openapi({ description: 'Cut off when the process that served them died.' }),
+    unknown: count.openapi({ description: 'Requests whose process died.' }),
     unmetered: count.openapi({ description: 'Requests whose tokens are unknown.' }),
     bytes_in: count,
     bytes_out: count,
@@ -41,7 +41,7 @@ const LineSchema = z
     tokens_out: count.nullable(),
     tokens_cached: count.nullable(),
     tokens_reasoning: count.nullable(),
-    first_byte_ms: count.nullable().openapi({ description: 'Mean over the answered requests.' }),
+    first_byte_ms: count.nullable().openapi({ description: 'Mean over requests with a response.' }),
     total_ms: count.nullable(),
   })
   .openapi('UsageLine')
@@ -55,7 +55,7 @@ const ListSchema = z.object({
     .openapi({ description: 'With `top`: how many keys, models or providers there are in all.' }),
 })
 
-/** Columns of a CSV behind those that say what is counted. */
+/** Columns of a CSV after the dimensions. */
 const MEASURES = LineSchema.keyof().exclude([
   'time',
   'key_id',
@@ -65,7 +65,7 @@ const MEASURES = LineSchema.keyof().exclude([
   'other',
 ]).options
 type NamedLine = UsageLine & { key_name?: string | null }
-/** TABLE of what the lines are counted by, and the columns that say so. */
+/** TABLE of dimensions and their columns. */
 const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = {
   key: ['key_id', 'key_name'],
   model: ['model'],
@@ -75,7 +75,7 @@ const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = {
   day: ['time'],
 }
 
-/** What `top` ranks. */
+/** Dimensions that `top` can rank. */
 const GROUPS: ReadonlySet<Dimension> = new Set(['key', 'model', 'provider'])
 
 const Query = AccountScopeParams.extend({
@@ -101,13 +101,13 @@ const Query = AccountScopeParams.extend({
 
 /** Default length of a report. */
 const DEFAULT_DIMENSIONS = { minutes: HOUR, more: 30 * DAY }
-/** Longest report by the minute, which is read from the ledger itself. */
+/** Longest report by the minute; it reads every row of the ledger. */
 const MAX_MINUTES = DAY
 
-/** The dimensions and the time of a valid report. */
+/** The dimensions and the period of a valid report. */
 interface Question {
   readonly dimensions: readonly Dimension[]
-  /** Milliseconds since 1970; `until` is not included. */
+  /** Milliseconds since 1970; `until` is excluded. */
   readonly since: number
   readonly until: number
 }
@@ -122,7 +122,7 @@ export function usageRoutes(store: Store, clock: () => number): Api {
       access: 'manage',
       query: Query,
       check: (query) => errorsOf(query, clock()),
-      answer: table('The report', ListSchema),
+      response: table('The report', ListSchema),
       act: async ({ query, caller, now, context: c }) => {
         const { key, model, provider, top, format } = query
         const { dimensions, since, until } = questionOf(query, now)
@@ -142,7 +142,7 @@ export function usageRoutes(store: Store, clock: () => number): Api {
         if (report === null)
           throw invalidField(
             'by',
-            `The report has more than ${MOST_LINES} lines. Choose a shorter time, one key, model or provider, or fewer dimensions.`,
+            `The report has more than ${MOST_LINES} lines. Choose a shorter period, one key, model or provider, or fewer dimensions.`,
           )
         if (format === 'csv')
           return c.body(
@@ -169,7 +169,7 @@ function columnsOf(dimensions: readonly Dimension[], isRanked: boolean): string[
 
 type UsageQuery = z.output<typeof Query>
 
-/** Reads dimensions and time from the query; unknown words of `by` are ignored. */
+/** Reads dimensions and period from the query; ignores unknown words of `by`. */
 function questionOf(
   { by, from, to }: Pick<UsageQuery, 'by' | 'from' | 'to'>,
   now: number,
@@ -183,7 +183,7 @@ function questionOf(
   return { dimensions, since, until }
 }
 
-/** Faults that no single parameter shows. */
+/** Errors in combinations of parameters. */
 function errorsOf(
   { by, from, to, top }: Partial<UsageQuery>,
   now: number,

@@ -114,7 +114,7 @@ export function createSurface(
   api.notFound((c) => {
     const allowed = allowedMethods(api, c.req.path)
     if (allowed.length === 0)
-      return problemAnswer(
+      return problemResponse(
         c,
         new Problem(
           'not_found',
@@ -125,14 +125,14 @@ export function createSurface(
       'method_not_allowed',
       `This address accepts only ${allowed.join(', ')}.`,
     )
-    return problemAnswer(c, problem, { allow: allowed.join(', ') })
+    return problemResponse(c, problem, { allow: allowed.join(', ') })
   })
 
   api.onError((error, c) => {
     const problem = toProblem(error)
     if (problem.status >= 500)
       log.error(problem.detail, problem.cause ?? error, { request_id: c.get('requestId') })
-    return problemAnswer(c, problem)
+    return problemResponse(c, problem)
   })
   api.route('/', healthRoutes(health))
   api.route('/', metricsRoutes(metrics, metricsToken))
@@ -166,7 +166,7 @@ export function nodeListener(api: Api, { log, clock }: SurfaceDependencies): Nod
   return (incoming, outgoing) => void listen(incoming, outgoing)
 }
 
-function problemAnswer(
+function problemResponse(
   c: Context<ApiEnv>,
   problem: Problem,
   headers: Record<string, string> = {},

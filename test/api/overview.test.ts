@@ -90,7 +90,7 @@ test('a report with too many lines is refused instead of being cut short', async
       [refused.status, refused.json<{ detail: string }>().detail],
       [
         400,
-        'by: The report has more than 50000 lines. Choose a shorter time, one key, model or provider, or fewer dimensions.',
+        'by: The report has more than 50000 lines. Choose a shorter period, one key, model or provider, or fewer dimensions.',
       ],
     )
   }

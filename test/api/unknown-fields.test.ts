@@ -308,7 +308,7 @@ test('a record can be sent back with one field changed; changing a read-only fie
         {
           param: name,
           code: 'read_only',
-          detail: 'This field is read-only. Leave it out, or send it with the value that it has.',
+          detail: 'This field is read-only. Leave it out, or send its current value.',
         },
       ])
     }

@@ -3,12 +3,9 @@ import { createHash } from 'node:crypto'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import {
-  cancelAdmission,
-  admit,
-  countConversion,
-  fingerprint,
-} from '../../server/conversion/admission.ts'
+import { cancelAdmission, countConversion } from '../../server/conversion/admission.ts'
+import { admit } from '../../server/conversion/admit.ts'
+import { fingerprint } from '../../server/conversion/idempotency.ts'
 import { createJobNotifications } from '../../server/conversion/jobs/notifications.ts'
 import type { Admission } from '../../server/conversion/admission.ts'
 import { openLog } from '../../server/common/log.ts'

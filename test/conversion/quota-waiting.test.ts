@@ -2,7 +2,8 @@
 // does not ask the store again and again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cancelAdmission, admit } from '../../server/conversion/admission.ts'
+import { cancelAdmission } from '../../server/conversion/admission.ts'
+import { admit } from '../../server/conversion/admit.ts'
 import type { JobNotifications } from '../../server/conversion/jobs/notifications.ts'
 import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { admit, countConversion } from '../../server/conversion/admission.ts'
+import { countConversion } from '../../server/conversion/admission.ts'
+import { admit } from '../../server/conversion/admit.ts'
 import { createJobNotifications } from '../../server/conversion/jobs/notifications.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { openLog } from '../../server/common/log.ts'
@@ -47,7 +48,7 @@ onEveryStore(
           decided[i % 2]!,
           openLog('silent'),
         )
-        assert.ok(!('answer' in admission))
+        assert.ok(!('stored' in admission))
         await countConversion(store, admission, undefined, 0, NOW)
         decided[i % 2]!.notify()
         return 'done'

@@ -1,5 +1,4 @@
-// How answers and lists are described: what routes say in /openapi.json, and what handlers answer
-// with.
+// Describes responses and lists in /openapi.json, and builds the lists that handlers return.
 import { z } from '@hono/zod-openapi'
 import { ERRORS, FIELD_ERRORS, type ErrorCode } from '../../common/errors.ts'
 import { strictObject } from './strict.ts'
@@ -9,7 +8,7 @@ const ProblemSchema = z
     type: z.string(),
     title: z.string(),
     status: z.number().int(),
-    detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
+    detail: z.string().openapi({ description: 'A sentence that says what to do.' }),
     code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
     request_id: z.string(),
     errors: z
@@ -28,30 +27,30 @@ const ProblemSchema = z
       .optional()
       .openapi({ description: 'With `invalid_field`: every field that is at fault.' }),
   })
-  .openapi('Problem', { description: 'A problem as RFC 9457 writes it.' })
+  .openapi('Problem', { description: 'A problem (RFC 9457).' })
 
-interface ProblemAnswer {
+interface ProblemResponse {
   description: string
   content: { 'application/problem+json': { schema: typeof ProblemSchema } }
 }
 
-/** The answers of a route for these codes. */
+/** A route's responses for these codes. */
 export function problems<C extends ErrorCode>(
   ...codes: C[]
-): { [K in C as (typeof ERRORS)[K]['status']]: ProblemAnswer } {
-  const answers: Record<number, ProblemAnswer> = {}
+): { [K in C as (typeof ERRORS)[K]['status']]: ProblemResponse } {
+  const responses: Record<number, ProblemResponse> = {}
   for (const code of codes) {
     const { status, title } = ERRORS[code]
-    const described = answers[status]?.description
-    answers[status] = {
+    const described = responses[status]?.description
+    responses[status] = {
       description: described ? `${described}; ${title}` : title,
       content: { 'application/problem+json': { schema: ProblemSchema } },
     }
   }
-  return answers
+  return responses
 }
 
-/** What any route behind a token may answer besides its own. */
+/** Codes that any authenticated route may respond with. */
 export const COMMON_PROBLEMS = [
   'too_many_requests',
   'invalid_token',
@@ -61,12 +60,12 @@ export const COMMON_PROBLEMS = [
   'store_unavailable',
 ] as const
 
-/** One JSON answer. */
+/** A JSON response. */
 export function json<S extends z.ZodType>(description: string, schema: S) {
   return { description, content: { 'application/json': { schema } } }
 }
 
-/** What comes in as a JSON body. */
+/** A JSON request body. */
 export function jsonContent<S extends z.ZodType>(schema: S) {
   return { required: true, content: { 'application/json': { schema } } }
 }
@@ -80,14 +79,14 @@ export function listOf<S extends z.ZodType>(item: S) {
   })
 }
 
-/** A page of a list that says how long all of it is. */
+/** A page of a list with the total. */
 export function countedListOf<S extends z.ZodType>(item: S) {
   return listOf(item).extend({
-    total: z.number().int().openapi({ description: 'All that the filter finds, on every page.' }),
+    total: z.number().int().openapi({ description: 'Number of matches on all pages.' }),
   })
 }
 
-/** The parameters that choose a page of a list. */
+/** The pagination parameters of a list. */
 export const PageQuery = strictObject({
   limit: z.coerce
     .number()
@@ -95,7 +94,7 @@ export const PageQuery = strictObject({
     .min(1)
     .max(100)
     .default(20)
-    .openapi({ description: 'How many at most.' }),
+    .openapi({ description: 'Largest number of items.' }),
   cursor: z
     .string()
     .regex(
@@ -107,8 +106,8 @@ export const PageQuery = strictObject({
 })
 
 /**
- * A page from rows that were asked for with `limit + 1`: one too many tells that there is a next
- * page.
+ * Makes a page from rows that were queried with `limit + 1`: the extra row tells that there is a
+ * next page.
  */
 export function page<T extends { id: string }>(
   rows: T[],
@@ -122,7 +121,7 @@ export function page<T extends { id: string }>(
   }
 }
 
-/** A list that is never long, as one page. */
+/** A list that is always short, as one page. */
 export function whole<T>(data: T[]): {
   object: 'list'
   data: T[]

@@ -1,17 +1,13 @@
-// JSON.parse keeps the last of two members with one name, other parsers the first: a body that has
-// both says nothing for certain (RFC 8259, section 4).
+// Finds duplicate names in JSON. JSON.parse keeps the last of two members with one name and other
+// parsers the first, so such a body is ambiguous (RFC 8259, section 4).
 
-/**
- * Strings and the marks that structure is made of; the text is known to be JSON, so nothing else
- * matters.
- */
+/** Strings and structural characters. The text is valid JSON, so nothing else matters. */
 const TOKEN = /"(?:[^"\\]+|\\.)*"|[{}[\],:]/g
 
 /**
- * The first member name that one object has twice, as a dotted path without list positions, or
- * null.
+ * The first duplicate name as a dotted path without list positions, or null.
  *
- * @param text JSON that JSON.parse has taken
+ * @param text JSON that JSON.parse has accepted
  */
 export function duplicateName(text: string): string | null {
   // An object's names, or null for a list.

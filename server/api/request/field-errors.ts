@@ -1,19 +1,17 @@
-// Zod's issues as our field errors: every fault of a request, in sentences of ours.
+// Turns zod's issues into field errors with our own sentences, all faults of a request at once.
 import type { z } from '@hono/zod-openapi'
 import type { FieldError } from '../../common/errors.ts'
 import { nearestName } from './nearest-name.ts'
 
-/** Names of unknown fields that are compared with known ones. */
+/** Unknown names compared with known ones per request. */
 const MAX_COMPARED = 50
-/** Characters of a caller's own name that are repeated to it. */
+/** Characters of an unknown name that the error repeats. */
 const MAX_NAME = 100
 
-/** Where a value stands in a request. */
+/** The part of a request that a value is in. */
 export type Place = 'body' | 'query'
 
-/**
- * What was read: the value, or every fault. `valid` holds the fields that are right by themselves.
- */
+/** The parsed value, or every fault. `valid` has the fields that are valid on their own. */
 export type Read<Output> =
   | { readonly value: Output; readonly valid: Partial<Output>; readonly errors: readonly [] }
   | {
@@ -35,7 +33,8 @@ export function readPart<S extends z.ZodType>(
 }
 
 /**
- * The fields of an object that are right by themselves, so that what else is wrong can be told too.
+ * The fields of an object that are valid on their own, so that checks across fields can still run
+ * on them.
  */
 function validFields(schema: z.ZodType, value: unknown): object {
   if (!('shape' in schema) || !isObject(schema.shape) || !isObject(value)) return {}
@@ -53,10 +52,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The error map of `strictObject`: zod calls it with the schema, so the nearest known name can be
- * found here and nowhere later.
+ * The error map of `strictObject`. Only here does zod pass the schema, which has the known names.
  *
- * @returns for each unknown key the nearest known one or null, as JSON
+ * @returns JSON: for each unknown key the nearest known one, or null
  */
 export function nearestKeys(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined
@@ -98,7 +96,7 @@ function shorten(name: string): string {
 
 const MISSING = 'This field is required.'
 
-/** The error map of a request: our sentence for what no schema of ours has a message for. */
+/** The error map of a request: sentences for issues without a message of their own. */
 function sentenceOf(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'invalid_type' && issue.input === undefined && (issue.path?.length ?? 0) > 0)
     return MISSING
@@ -107,7 +105,7 @@ function sentenceOf(issue: z.core.$ZodRawIssue): string {
   return rule === null ? 'This value is not valid.' : `${subject} ${rule}.`
 }
 
-/** TABLE of types: how a value of it is called. */
+/** TABLE of the names of types. */
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -119,7 +117,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-/** What a value must do, behind "must"; null where zod does not say it in parts. */
+/** The rule, to follow "must"; null if zod's issue does not contain it. */
 function ruleOf(issue: z.core.$ZodRawIssue): string | null {
   switch (issue.code) {
     case 'invalid_type':

@@ -1,12 +1,9 @@
 // "Did you mean …?": the known name that is closest to a misspelt one.
 
-/** Longer names are no misspellings of ours, and are not compared. */
+/** Longer names are not compared: no known name is this long. */
 const MAX_LENGTH = 40
 
-/**
- * The known name that `name` most likely stands for, or null where none is close. Case, `-` and `_`
- * do not count.
- */
+/** The known name closest to `name`, or null if none is close. Ignores case, `-` and `_`. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   if (name.length > MAX_LENGTH) return null
   const wanted = plain(name)
@@ -23,10 +20,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '')
 }
 
-/**
- * Insertions, deletions, substitutions and swaps of neighbours between two words (optimal string
- * alignment).
- */
+/** The edit distance between two words, with swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)

@@ -1,19 +1,18 @@
-// The body of a PATCH: the fields that can change, and the record's others, which must be what they
-// are. So a client can read a record, change one field, and send it all back.
+// The body of a PATCH: the fields that can change, and the read-only ones with their current
+// values. So a client can read a record, change one field, and send it all back.
 import { isDeepStrictEqual } from 'node:util'
 import { z } from '@hono/zod-openapi'
 import { invalidFields, type FieldError } from '../../common/errors.ts'
 import { strictObject } from './strict.ts'
 
-/** What the routes of one record take in PATCH. */
+/** The PATCH body of one kind of record. */
 export interface Patch<C extends z.ZodRawShape> {
   readonly body: z.ZodObject<{ [K in keyof C]: z.ZodOptional<C[K]> }>
   /**
-   * The fields that are to change: those that can, and are sent with another value than `current`
-   * has.
+   * The changes: writable fields whose value differs from `current`.
    *
-   * @param check what else is wrong with these, where something is
-   * @throws Problem `invalid_field` for every read-only field with another value, and every fault
+   * @param check finds other errors of the changes
+   * @throws Problem `invalid_field` for every read-only field with another value, and every error
    *   of `check`
    */
   changes(
@@ -23,13 +22,16 @@ export interface Patch<C extends z.ZodRawShape> {
   ): z.output<Patch<C>['body']>
 }
 
-const READ_ONLY = { readOnly: true, description: 'Read-only: accepted with the value that it has.' }
+const READ_ONLY = {
+  readOnly: true,
+  description: 'Read-only: must be omitted or equal to its current value.',
+}
 
 /**
  * @param record the record as it is read
  * @param change the fields that can change
- * @param moving read-only fields that change by themselves (times of use, totals, health): what a
- *   client read a moment ago is accepted
+ * @param moving read-only fields that change over time (last use, totals, health): any value is
+ *   accepted, because the client's may be stale
  */
 export function patchOf<R extends z.ZodRawShape, C extends z.ZodRawShape>(
   record: z.ZodObject<R>,
@@ -46,7 +48,7 @@ export function patchOf<R extends z.ZodRawShape, C extends z.ZodRawShape>(
     return moving.includes(name) && shape instanceof z.ZodType && shape.safeParse(value).success
   }
   return {
-    // Handlers see only what can change: `changes` leaves the rest out.
+    // The type has only the writable fields: `changes` drops the rest.
     body: strictObject({
       ...z.object(change).partial().shape,
       ...others,
@@ -76,6 +78,6 @@ function readOnly(name: string): FieldError {
   return {
     param: name,
     code: 'read_only',
-    detail: 'This field is read-only. Leave it out, or send it with the value that it has.',
+    detail: 'This field is read-only. Leave it out, or send its current value.',
   }
 }

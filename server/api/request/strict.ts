@@ -1,17 +1,16 @@
-// Requests are closed: a field that a route does not know is refused, never dropped. A misspelt
-// limit must not become no limit.
+// Unknown fields are refused, never dropped: a misspelt limit must not become no limit.
 import { z } from '@hono/zod-openapi'
 import { nearestKeys } from './field-errors.ts'
 
-/** An object of a request: it takes no other fields, and says which known one is nearest. */
+/** An object of a request. It refuses unknown fields and suggests the nearest known one. */
 export function strictObject<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape, { error: nearestKeys })
 }
 
 /**
- * Holds a request's schema to being closed in all its parts, when its route is declared.
+ * Checks, when a route is declared, that no part of its request schema accepts unknown fields.
  *
- * @throws Error where an object takes unknown fields: the route must say `strictObject`
+ * @throws Error if an object accepts unknown fields: the route must use `strictObject`
  */
 export function assertStrict(schema: unknown, where: string): void {
   if (!(schema instanceof z.ZodType)) return
@@ -21,7 +20,7 @@ export function assertStrict(schema: unknown, where: string): void {
 function partsOf(schema: z.ZodType, where: string): unknown[] {
   if (schema instanceof z.ZodObject) {
     if (!(schema.def.catchall instanceof z.ZodNever))
-      throw new Error(`${where} takes unknown fields: declare its objects with strictObject`)
+      throw new Error(`${where} accepts unknown fields: declare its objects with strictObject`)
     return Object.values(schema.shape)
   }
   if (schema instanceof z.ZodArray) return [schema.element]

@@ -235,7 +235,7 @@ const OPENED: Readonly<
     {
       what: 'docs, opened',
       path: '/docs',
-      by: (page) => page.locator('summary', { hasText: 'Make a proxy key' }).click(),
+      by: (page) => page.locator('summary', { hasText: 'Create a proxy key' }).click(),
     },
     {
       what: 'docs, run',

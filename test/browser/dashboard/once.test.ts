@@ -54,7 +54,7 @@ const DEEDS: readonly Deed[] = [
     call: '/api/v1/providers',
   },
   { path: '/providers', button: 'Test environment', call: '/test' },
-  { path: '/docs', first: 'Make a proxy key', button: 'Run (changes data)', call: '/api/v1/keys' },
+  { path: '/docs', first: 'Create a proxy key', button: 'Run (changes data)', call: '/api/v1/keys' },
   {
     path: '/account',
     fill: { 'Current password': ADMIN.password, 'New password': ADMIN.password },
