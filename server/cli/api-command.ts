@@ -1,4 +1,4 @@
-// What the commands share that call the management API.
+// Shared by the commands that call the management API.
 import { environment, readConfig, type Config } from '../config/settings.ts'
 import { SetupError } from '../common/errors.ts'
 import type { ApiClient } from './client.ts'
@@ -16,7 +16,7 @@ import {
 import type { Row } from './record.ts'
 import { OptionValues } from './values.ts'
 
-/** What such a command works with. */
+/** The context of a command that calls the API. */
 export interface CommandContext {
   readonly client: ApiClient
   readonly values: OptionValues
@@ -26,15 +26,15 @@ export interface CommandContext {
   readonly now: number
 }
 
-/** What came of it: the record for `--json`, and lines for a person. */
+/** The result of a command: the record for `--json`, and lines for a person. */
 export interface CommandResult {
   readonly record: object
   readonly lines: readonly string[]
-  /** What is worth knowing beside them, for standard error: what is piped on stays clean. */
+  /** Further information, for standard error, so that piped output stays clean. */
   readonly notes?: readonly string[]
   /**
-   * Where the record holds a secret that is shown once: undoes its making, and says what became of
-   * it.
+   * For a record with a secret that is shown once: revokes it if it cannot be printed. @returns a
+   * sentence that says so
    */
   readonly undo?: () => Promise<string>
 }
@@ -42,24 +42,24 @@ export interface CommandResult {
 interface ApiCommandRow extends Omit<Command, 'run' | 'options'> {
   readonly options?: readonly Option[]
   /**
-   * It makes something, so there may be no store yet; with `plan`, the first account is made on
-   * that plan.
+   * The command creates something, so there may be no store yet; with `plan`, the first account
+   * gets that plan.
    */
   readonly creates?: true
-  /** Whether its outcome holds a secret that is shown once. */
+  /** Whether the result contains a secret that is shown once. */
   readonly showsSecret?: true
   readonly act: (context: CommandContext) => Promise<CommandResult>
 }
 
-/** Options that all of them have. */
+/** Options of all these commands. */
 export const CONNECTION_OPTIONS: readonly Option[] = [
   JSON_OPTION,
   { flags: '--url <url>', summary: 'a running server, instead of the store here (TOLLMARK_URL)' },
   { flags: '--token <token>', summary: 'an API token for it (TOLLMARK_TOKEN)' },
 ]
-const INIT_OPTION: Option = { flags: '--init', summary: 'start a new store where there is none' }
+const INIT_OPTION: Option = { flags: '--init', summary: 'create a new store if there is none' }
 
-/** A command that calls the API: of the server in `--url`, else on the local store. */
+/** A command that calls the API of the server in `--url`, or works on the local store. */
 export function apiCommand({
   act,
   creates,
@@ -91,7 +91,7 @@ export function apiCommand({
   }
 }
 
-/** The name of an account that can be made, where one is given. */
+/** The name of an account to create, if one is given. */
 function accountName(named: string | undefined): string | null {
   const name = named?.trim() ?? ''
   return name === '' || name.length > 200 ? null : name
@@ -99,7 +99,7 @@ function accountName(named: string | undefined): string | null {
 
 type OpenOptions = Parameters<(typeof import('./local.ts'))['openLocal']>[2]
 
-/** The API that is meant. @throws Misuse, SetupError */
+/** Opens the API that the options name. @throws Misuse, SetupError */
 export async function openApi(
   values: OptionValues,
   options: OpenOptions,
@@ -109,7 +109,7 @@ export async function openApi(
   const { url, token } = config.commandLine
   if (url !== null) {
     if (options.init)
-      throw new Misuse('--init makes a store here, and --url names a server. Give one of them.')
+      throw new Misuse('--init creates a store here, and --url names a server. Give one of them.')
     const { remoteClient } = await import('./remote.ts')
     return {
       client: remoteClient(url, token),
@@ -124,7 +124,7 @@ export async function openApi(
   return { client: local.client, config, [Symbol.asyncDispose]: () => local[Symbol.asyncDispose]() }
 }
 
-/** What the options set that are settings too. */
+/** The settings that the options override. */
 export function settingsFromFlags(values: OptionValues): Record<string, string> {
   const [url, token] = [values.text('url'), values.text('token')]
   return {
@@ -153,7 +153,7 @@ function undoFailed(error: unknown): string {
     : 'The new record could not be removed: revoke it.'
 }
 
-/** A list, for `--json` and for a person. */
+/** The result of a command that lists rows. */
 export function listResult(
   noun: string,
   rows: readonly Row[],
@@ -165,7 +165,7 @@ export function listResult(
   }
 }
 
-/** One record, field by field. */
+/** The result of a command that shows one record. */
 export function recordResult(row: Row): CommandResult {
   const fields = Object.entries(row.json).filter(([name]) => name !== 'object')
   const widest = Math.max(...fields.map(([name]) => name.length))
@@ -180,9 +180,9 @@ function cellOf(value: unknown): string {
 }
 
 /**
- * The id of an account by its name or id; undefined where none is meant.
+ * Finds an account by name or id; undefined if none is named.
  *
- * @param create gives what to make where there is no account of that name; null makes none
+ * @param create the account to create if none has this name; null creates none
  */
 export async function accountId(
   client: ApiClient,
@@ -202,7 +202,10 @@ export async function accountId(
   return (await client.post('accounts', { name, ...create })).text('id')
 }
 
-/** Whose records a list shows: those of all on the local store, else the caller's. */
+/**
+ * The account filter of a list. Default: all accounts on the local store, the caller's own on a
+ * server.
+ */
 export async function accountFilter(
   client: ApiClient,
   values: OptionValues,
@@ -212,7 +215,7 @@ export async function accountFilter(
   return named === 'all' ? named : accountId(client, named, null)
 }
 
-/** Options that several commands have. */
+/** Options shared by several commands. */
 export const ACCOUNT_OPTION: Option = {
   flags: '--account <account>',
   summary: 'only those of this account, or of "all"',

@@ -1,9 +1,9 @@
-// The management API, as commands call it: of a running server, or of the store of this folder.
+// The management API as commands call it: of a running server, or on the local store.
 import type { ProblemDetails } from '../common/errors.ts'
 import { ApiError } from './failure.ts'
 import { Row } from './record.ts'
 
-/** What the API lists, shows and makes for commands; a local store serves each of them. */
+/** Resources that commands use; the local store serves each of them. */
 export type Resource =
   | 'accounts'
   | 'credentials'
@@ -26,9 +26,9 @@ export type Send = (path: string, init: RequestInit) => Promise<Response>
 /** Rows of a page, at most. */
 const PAGE_SIZE = 100
 
-/** Calls the API and reads its answers. Every call throws `Refusal` for a problem. */
+/** Calls the API and reads its responses. Every call throws `ApiError` for a problem. */
 export class ApiClient {
-  /** On the local store everything is open, and lists show all accounts. */
+  /** On the local store every call is allowed, and lists show all accounts. */
   readonly isLocal: boolean
   readonly #send: Send
 
@@ -37,7 +37,7 @@ export class ApiClient {
     this.#send = send
   }
 
-  /** The answer as it comes. */
+  /** The response, unread. */
   async send(
     method: string,
     path: ResourcePath | 'convert',
@@ -81,7 +81,7 @@ export class ApiClient {
     return this.#call('DELETE', path, query)
   }
 
-  /** Rows of a list, page after page; `most` of them. */
+  /** Rows of a list, page by page, at most `most`. */
   async list(
     resource: Resource,
     query: Query = {},
@@ -102,8 +102,8 @@ export class ApiClient {
   }
 
   /**
-   * A call about one record, of whatever account where the caller may see all: the local store, and
-   * administrators, whose own account is tried first.
+   * A call about one record of any account that the caller may read. Administrators' own account is
+   * tried first.
    */
   async acrossAccounts<Answer>(call: (query: Query) => Promise<Answer>): Promise<Answer> {
     if (this.isLocal) return call({ account: 'all' })
@@ -118,9 +118,7 @@ export class ApiClient {
   }
 }
 
-/**
- * What the server says is wrong; something else than a problem comes from what stands before it.
- */
+/** Reads a problem. Any other error response comes from something in front of the server. */
 async function readProblem(response: Response): Promise<ProblemDetails> {
   const { status } = response
   const text = await response.text()
@@ -128,8 +126,8 @@ async function readProblem(response: Response): Promise<ProblemDetails> {
     const row = new Row(JSON.parse(text))
     if (row.text('detail') !== '') return row.json as ProblemDetails
   } catch {
-    // No JSON.
+    // Not JSON.
   }
-  const detail = `The server answered ${status}, and not as Tollmark does. Check the address in --url.`
+  const detail = `The response (${status}) is not from a Tollmark server. Check the address in --url.`
   return { type: 'about:blank', title: '', status, detail, code: 'internal_error', request_id: '' }
 }

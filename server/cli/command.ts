@@ -1,28 +1,28 @@
-// What a command is: a row of a table, from which parsing, help, completion and docs are made.
+// A command is a row of a table, which parsing, help, completion and docs are made from.
 import type { OptionValues } from './values.ts'
 
-/** An option of a command, as commander writes them: `-o, --output <path>`. */
+/** An option of a command, in commander's notation: `-o, --output <path>`. */
 export interface Option {
   readonly flags: string
   /** A phrase without a full stop. */
   readonly summary: string
-  /** The only values that it takes. */
+  /** The allowed values. */
   readonly choices?: readonly string[]
 }
 
-/** The option of all commands whose outcome programs read. */
+/** The option of all commands whose result programs read. */
 export const JSON_OPTION: Option = {
   flags: '--json',
   summary: 'print JSON, and errors as JSON too',
 }
 
-/** One command. Its `run` throws for everything that the person at the terminal can mend. */
+/** One command. Its `run` throws an error that the user can act on. */
 export interface Command {
   /** One word, or two: `serve`, `keys create`. */
   readonly name: string
   /** A phrase without a full stop. */
   readonly summary: string
-  /** What follows the words, as commander writes it: `<id>`, `[files...]`. */
+  /** Its arguments in commander's notation: `<id>`, `[files...]`. */
   readonly args?: string
   readonly options: readonly Option[]
   /** Paragraphs for the help, below the options. */

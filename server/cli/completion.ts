@@ -1,12 +1,12 @@
-// Completion for shells: a script with every word, made from the table of commands.
+// Shell completion: generates scripts from the table of commands.
 import type { Command } from './command.ts'
 
 interface Words {
-  /** What can follow the words of a command or group, by those words: "", "keys", "keys create". */
+  /** The words that can follow, by the words before: "", "keys", "keys create". */
   readonly next: ReadonlyMap<string, readonly string[]>
 }
 
-/** TABLE of shells, and what makes their script. */
+/** TABLE of shells and the functions that generate their scripts. */
 export const SHELLS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
   bash: (commands) => bash(wordsOf(commands)),
   zsh: (commands) =>
@@ -85,7 +85,7 @@ function fish(commands: readonly Command[]): string {
   return `${lines.join('\n')}\n`
 }
 
-/** As fish reads it as one word. */
+/** Quotes a word for fish. */
 function quoted(text: string): string {
   return `'${text.replaceAll(/['\\]/g, String.raw`\$&`)}'`
 }

@@ -1,4 +1,4 @@
-// How a command fails: what is said, and the exit code.
+// Failures of commands: their message and exit code.
 import {
   SetupError,
   type ErrorCode,
@@ -15,7 +15,7 @@ export class Misuse extends Error {
   override name = 'Misuse'
 }
 
-/** What the API refused. `message` is its sentence, in the words of the command line. */
+/** The API refused a call. `message` is its sentence in terms of the command line. */
 export class ApiError extends Error {
   override name = 'Refusal'
   readonly problem: ProblemDetails
@@ -26,12 +26,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Something failed after the rest was done and everything was said: only the exit code is left. */
+/** Something failed and was already reported: only the exit code is left to set. */
 export class AlreadyReported extends Error {
   override name = 'AlreadySaid'
 }
 
-/** Standard output cannot be written. `closed`: the reader has seen enough (`| head`). */
+/** Standard output cannot be written. `closed`: the reader closed the pipe (`| head`). */
 export class OutputError extends Error {
   override name = 'OutputLost'
   readonly closed: boolean
@@ -42,7 +42,7 @@ export class OutputError extends Error {
   }
 }
 
-/** A failure as `--json` prints it, on standard error. */
+/** A failure as `--json` prints it on standard error. */
 export interface Failure {
   object: 'error'
   code: string
@@ -51,7 +51,7 @@ export interface Failure {
   request_id?: string | undefined
 }
 
-/** What is said of an error; undefined where it is none that a person can mend. */
+/** Describes an error; undefined if it is a bug. */
 export function toFailure(error: unknown): Failure | undefined {
   if (error instanceof ApiError) {
     const { code, errors, request_id } = error.problem
@@ -78,17 +78,17 @@ const OPTION_NAMES: Readonly<Record<string, string>> = {
   grace_seconds: 'grace',
 }
 
-/** TABLE of codes whose sentence names routes of the API: the command line names its commands. */
+/** TABLE of sentences that name commands where the API's name routes. */
 const COMMAND_SENTENCES: Partial<Record<ErrorCode, string>> = {
   account_not_found: 'No account has this id. "tollmark accounts list" lists them.',
   credential_not_found:
-    'No stored credential has this id. "tollmark credentials list" lists them; those of the environment are changed there.',
+    'No stored credential has this id. "tollmark credentials list" lists them; change those from the environment there.',
   job_not_found: 'No job of this account has this id. "tollmark jobs list" lists them.',
   key_not_found: 'No key of this account has this id. "tollmark keys list" lists them.',
   token_not_found: 'No API token of this account has this id. "tollmark tokens list" lists them.',
 }
 
-/** One line for each field that is at fault, by the name of its option; else one sentence. */
+/** One line for each invalid field, with the name of its option; otherwise one sentence. */
 function errorMessage({ code, detail, errors = [] }: ProblemDetails): string {
   if (errors.length === 0) return COMMAND_SENTENCES[code] ?? detail
   return errors

@@ -1,12 +1,12 @@
-// Signals, while a command has something to clear away.
+// Handles signals while a command has something to clean up.
 import { constants } from 'node:os'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** A signal has ended the command. */
+/** A signal ended the command. */
 export class Interrupted extends Error {
   override name = 'Interrupted'
-  /** 128 + the signal's number, as shells have it. */
+  /** 128 + the signal's number, as in shells. */
   readonly exitCode: number
 
   constructor(signal: (typeof SIGNALS)[number]) {
@@ -16,7 +16,8 @@ export class Interrupted extends Error {
 }
 
 /**
- * Runs work whose signal aborts with `Interrupted`; until it has ended, no signal ends the process.
+ * Runs work. A signal aborts it with `Interrupted`, and ends the process only after the work has
+ * ended.
  */
 export async function runInterruptible(
   work: (signal: AbortSignal) => Promise<void>,

@@ -1,5 +1,4 @@
-// The API on the store of this folder's settings, without a server: its routes answer in this
-// process.
+// The API on the local store without a server: its routes run in this process.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,15 +23,13 @@ interface LocalDependencies {
   closing: AsyncDisposableStack
 }
 
-/** A running server looks for changed keys by itself, within a second. */
+/** A running server notices changed keys within a second. */
 const NO_CACHE = { refresh: () => Promise.resolve() }
 
-/** Refusals that a running server has not written yet are its own to show. */
+/** Refusals that a running server has not written yet are missing here. */
 const NO_BUFFER = { flush: () => Promise.resolve() }
 
-/**
- * TABLE of the first words of the API's paths, and their routes; each is loaded when it is called.
- */
+/** TABLE of resources and their routes, loaded when first called. */
 const ROUTES: Readonly<Record<Resource, (deps: LocalDependencies) => Promise<Api>>> = {
   accounts: async ({ store, plans, clock }) => {
     const { accountRoutes } = await import('../api/accounts.ts')
@@ -75,7 +72,7 @@ const isResource = (word: string): word is Resource => Object.hasOwn(ROUTES, wor
 
 const neverTested = () => Promise.resolve(undefined)
 
-/** The providers and their credentials; none is tried from here. */
+/** The providers and their credentials. None is tested from here. */
 async function openLocalProviders({ store, config }: LocalDependencies) {
   const { readMasterKey } = await import('../config/master-key.ts')
   const { openProviders } = await import('../proxy/open-providers.ts')
@@ -113,21 +110,21 @@ async function jobRoutes({ store, config, clock, closing }: LocalDependencies): 
   return jobRoutes({ store, blobs, notifications, watcher, clock, limits: config.conversion })
 }
 
-/** What a command does with a store that is not there. */
+/** What a command does if there is no store. */
 export interface OpenOptions {
   /**
-   * It makes something: the first account too, on this plan, by this name (null: one that we
-   * choose).
+   * The command creates something, and with it the first account, on this plan and with this name
+   * (null: a default).
    */
   creates: { plan: string; account: string | null } | null
-  /** Whether a new store is wanted. */
+  /** Whether to create a new store. */
   init: boolean
 }
 
 /**
  * Opens the local store.
  *
- * @param env the settings as they are written: whether somebody has said where the store is
+ * @param env the settings as given, which tell whether the store's place was set
  * @throws SetupError
  */
 export async function openLocal(
@@ -139,7 +136,7 @@ export async function openLocal(
   const path = sqlitePath(storage)
   const isConfigured = Boolean(env['TOLLMARK_DATA'] || env['DATABASE_URL'])
   if (path !== null && !existsSync(path) && !isConfigured && !init) {
-    const how = creates === null ? '' : ', or start a new store here with --init'
+    const how = creates === null ? '' : ', or create a new store here with --init'
     throw new SetupError(
       `There is no store of Tollmark at ${path}. Run this in the server's folder, set TOLLMARK_DATA or ` +
         `DATABASE_URL as the server has them, ${how === '' ? 'or ' : ''}name a running server with --url${how}.`,
@@ -157,7 +154,7 @@ export async function openLocal(
   }
 }
 
-/** @param closing gets what has to be closed, also by what is opened at the first call */
+/** @param closing collects what must be closed, including what the first call opens */
 async function openClient(
   config: Config,
   creates: OpenOptions['creates'],
@@ -189,8 +186,8 @@ async function openClient(
 }
 
 /**
- * Whoever can read the store may do everything: an administrator, as which the first account is
- * taken, or made by the name that is given.
+ * Acts as the first administrator, because whoever can read the store may do everything. Creates
+ * that account if there is none.
  */
 async function findOperator(
   store: Store,
@@ -238,7 +235,7 @@ async function findOperator(
   }
 }
 
-/** Routes, called by the operator from this process. */
+/** Serves routes in this process, with the operator as caller. */
 function serveLocally(routes: Api, operator: Caller, origin: string): Api {
   const api = createApi()
   api.use(async (c, next) => {

@@ -1,14 +1,11 @@
-// The command line as commander parses it, built from the table of commands.
+// Builds commander's parser from the table of commands.
 import { Command as Parser, Option as ParserOption } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
 import type { Command } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/table.ts'
 import { OptionValues } from './values.ts'
 
-/**
- * Builds the parser. It throws CommanderError for help, for the version, and for what it cannot
- * parse.
- */
+/** Builds the parser. It throws CommanderError for help, for the version, and for errors. */
 export function createProgram(): Parser {
   const program = createParser(
     'tollmark',
@@ -63,7 +60,7 @@ function commandParser(
   return parser.action(() => run(new OptionValues(parser.opts()), parser.args))
 }
 
-/** A phrase as a sentence. */
+/** Turns a phrase into a sentence. */
 function sentence(phrase: string): string {
   return `${phrase[0]?.toUpperCase()}${phrase.slice(1)}.`
 }

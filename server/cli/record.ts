@@ -1,11 +1,11 @@
-// Answers of the API, whose fields are read one by one and checked when they are.
+// Reads responses of the API field by field, and checks each field when it is read.
 
-/** One object of an answer. */
+/** One object in a response. */
 export class Row {
-  /** As it came, for `--json`. */
+  /** As received, for `--json`. */
   readonly json: object
 
-  /** @throws Error where it is no object */
+  /** @throws Error if it is not an object */
   constructor(value: unknown) {
     if (typeof value !== 'object' || value === null)
       throw new Error("The server's response is not an object.")
@@ -16,7 +16,7 @@ export class Row {
     return Object.entries(this.json).find(([key]) => key === name)?.[1]
   }
 
-  /** A field as text; empty where there is none. */
+  /** A field as text; empty if missing. */
   text(name: string): string {
     const value = this.#field(name)
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
@@ -33,7 +33,7 @@ export class Row {
     return this.#field(name) === true
   }
 
-  /** A list of texts, or null. */
+  /** A list of strings, or null. */
   texts(name: string): string[] | null {
     const value = this.#field(name)
     return Array.isArray(value) ? value.map(String) : null
@@ -50,7 +50,7 @@ export class Row {
     return Array.isArray(value) ? value.map((one) => new Row(one)) : []
   }
 
-  /** A moment to the minute, as it is written in UTC; a word where there is none. */
+  /** A timestamp to the minute in UTC, or `ifNull`. */
   minute(name: string, ifNull: string): string {
     return this.optional(name)?.slice(0, 16).replace('T', ' ') ?? ifNull
   }

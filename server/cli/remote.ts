@@ -3,8 +3,8 @@ import { SetupError, codeOf } from '../common/errors.ts'
 import { ApiClient } from './client.ts'
 
 /**
- * @param url where the server is
- * @param token an API token; without one the server says that it is missing
+ * @param url address of the server
+ * @param token an API token; without one, the server's error says so
  */
 export function remoteClient(url: URL, token: string | null): ApiClient {
   const base = url.href.replace(/\/$/, '')
@@ -13,7 +13,7 @@ export function remoteClient(url: URL, token: string | null): ApiClient {
   return new ApiClient(false, async (path, init) => {
     try {
       const headers = { ...Object.fromEntries(new Headers(init.headers)), ...authorization }
-      // The token goes to this server, and is not carried to another one.
+      // Do not follow redirects: the token is for this server only.
       return await fetch(base + path, { ...init, headers, redirect: 'manual' })
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined

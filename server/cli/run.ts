@@ -6,7 +6,7 @@ import { Interrupted } from './interrupt.ts'
 import { printFailure } from './output.ts'
 import { createProgram } from './program.ts'
 
-/** Runs a command. @returns the exit code @throws what is no fault of the person at the terminal */
+/** Runs a command. @returns the exit code @throws any bug */
 export async function run(args: string[]): Promise<number> {
   try {
     await runCommand(args)
@@ -16,7 +16,7 @@ export async function run(args: string[]): Promise<number> {
   }
 }
 
-/** Parses a command line and does what it says. @throws Misuse and whatever the command throws */
+/** Parses and runs a command line. @throws Misuse, and errors of the command */
 export async function runCommand(args: string[]): Promise<void> {
   const program = createProgram()
   try {
@@ -31,7 +31,7 @@ export async function runCommand(args: string[]): Promise<void> {
 function reportError(error: unknown, args: readonly string[]): number {
   if (error instanceof AlreadyReported) return EXIT.failed
   if (error instanceof Interrupted) return error.exitCode
-  // Whoever reads our output has seen enough (`| head`).
+  // The reader closed the pipe (`| head`).
   if (error instanceof OutputError && error.closed) return EXIT.done
   const failure = toFailure(error)
   if (failure === undefined) throw error
@@ -39,7 +39,7 @@ function reportError(error: unknown, args: readonly string[]): number {
   return error instanceof Misuse ? EXIT.misuse : EXIT.failed
 }
 
-/** What the parser ended with, in our words; null where it has printed what was asked for. */
+/** The parser's error in our words; null if it printed help or the version. */
 function parserError(
   { code, message, exitCode }: CommanderError,
   [group]: readonly string[],
@@ -58,7 +58,7 @@ function parserError(
   return new Misuse(/[.?]$/.test(sentence) ? sentence : `${sentence}.`)
 }
 
-/** Also of a command line that cannot be parsed. */
+/** Works for a command line that cannot be parsed, too. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return args.slice(0, end === -1 ? undefined : end).includes('--json')

@@ -1,20 +1,20 @@
-// The options that were given, read by name.
+// Reads the given options by name.
 import { duration, integer } from '../config/setting-kinds.ts'
 import { Misuse } from './failure.ts'
 
-/** What a date looks like; whether the day exists is for the API to say. */
+/** The form of a date; the API checks whether the day exists. */
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
-/** What a command gets of its options. */
+/** The options of a command. */
 export class OptionValues {
   readonly #given: Readonly<Record<string, unknown>>
 
-  /** @param given by attribute, as commander names them: `readOnly` */
+  /** @param given values by commander's attribute names: `readOnly` */
   constructor(given: Readonly<Record<string, unknown>>) {
     this.#given = given
   }
 
-  /** The text behind `--name`; undefined where it was not given. */
+  /** The value of `--name`; undefined if not given. */
   text(name: string): string | undefined {
     const value = this.#given[attributeName(name)]
     return typeof value === 'string' ? value : undefined
@@ -25,14 +25,14 @@ export class OptionValues {
     return this.#given[attributeName(name)] === true
   }
 
-  /** Entries with commas between them. */
+  /** A comma-separated list. */
   list(name: string): string[] | undefined {
     return this.text(name)
       ?.split(',')
       .map((entry) => entry.trim())
   }
 
-  /** @throws Misuse where it is not a whole number from `least` to `most` */
+  /** @throws Misuse if it is not a whole number from `min` to `max` */
   number(name: string, min: number, max: number): number | undefined {
     const text = this.text(name)
     const kind = integer(min, max)
@@ -42,7 +42,7 @@ export class OptionValues {
     return number
   }
 
-  /** A length of time, in seconds. @throws Misuse */
+  /** A duration in seconds. @throws Misuse */
   seconds(name: string): number | undefined {
     const text = this.text(name)
     if (text === undefined) return undefined
@@ -53,9 +53,9 @@ export class OptionValues {
   }
 
   /**
-   * A moment as the API takes it: a day, a moment with its zone, or a length of time.
+   * A timestamp for the API, from a date, a time with its zone, or a duration.
    *
-   * @param from what a length of time is added to (1) or taken from (-1): now, in milliseconds
+   * @param from now, in milliseconds; `direction` adds a duration (1) or subtracts it (-1)
    * @throws Misuse
    */
   moment(name: string, from: number, direction: 1 | -1): string | undefined {

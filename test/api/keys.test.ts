@@ -254,7 +254,7 @@ test('impossible values are refused with a sentence', async (t) => {
   for (const nouns of ['keys', 'tokens']) {
     assert.match(
       (await api('POST', nouns, { name: 'x', expires_at: '2030-02-30' })).text,
-      /Write a date as 2027-01-31, or a moment as 2027-01-31T12:00:00Z\./,
+      /Must be a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z\./,
     )
     assert.equal(
       (await api('POST', nouns, { name: 'x', expires_at: '2030-01-31' })).json<NewKey>().expires_at,

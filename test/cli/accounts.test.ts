@@ -24,6 +24,6 @@ test('the command line creates administrators and password links', async (t) => 
   assert.match(out, /^http:\/\/localhost:9000\/reset-password\?token=\S+\n$/)
   assert.match(
     err,
-    /^The server is taken to be at http:\/\/localhost:9000\. Where it is not, set PORT or TOLLMARK_PUBLIC_URL as it has them\.\n$/,
+    /^The link assumes that the server is at http:\/\/localhost:9000\. If it is not, set PORT or TOLLMARK_PUBLIC_URL as for the server\.\n$/,
   )
 })

@@ -41,8 +41,8 @@ const MISUSES: [args: string[], line: RegExp][] = [
   [token('--colour', 'red'), /^Unknown option '--colour'\.$/],
   [token('--acount', 'x'), /^Unknown option '--acount'\. Did you mean --account\?$/],
   [['keys', 'list', '--grace', '1'], /^Unknown option '--grace'\.$/],
-  [['keys', 'change', 'key_1'], /^Say what to change: --name, --models, --rpm, …$/],
-  [['keys', 'mint', 'key_1'], /^Say how long it works: --ttl 10m\.$/],
+  [['keys', 'change', 'key_1'], /^Give what to change: --name, --models, --rpm, …$/],
+  [['keys', 'mint', 'key_1'], /^Give its lifetime: --ttl 10m\.$/],
   [['keys', 'rotate', 'key_1', '--grace', '31d'], /^--grace must be at most 30d\.$/],
   [
     ['keys', 'rotate', 'key_1', '--grace', 'x'],
@@ -51,9 +51,9 @@ const MISUSES: [args: string[], line: RegExp][] = [
   [['keys', 'list', '--token', 'tmt_x'], /^--token is for a running server\. Give --url too\.$/],
   [
     key('--url', 'http://localhost:1', '--init'),
-    /^--init makes a store here, and --url names a server\. Give one of them\.$/,
+    /^--init creates a store here, and --url names a server\. Give one of them\.$/,
   ],
-  [['credentials', 'test', 'cred_1'], /^A running server makes the call: give --url\.$/],
+  [['credentials', 'test', 'cred_1'], /^Only a running server can make the call: give --url\.$/],
   [['completion', 'cmd'], /^There is no completion for "cmd"\. There is for bash, zsh, fish\.$/],
   [['convert'], /^Missing required argument 'files'\.$/],
   [
@@ -74,11 +74,11 @@ const MISUSES: [args: string[], line: RegExp][] = [
   ],
   [
     ['convert', 'Page.html', '--flavor', 'obsidian'],
-    /^--flavor is for pages\. Give --layout pages too\.$/,
+    /^--flavor needs --layout pages\.$/,
   ],
   [
     ['convert', 'Page.html', '--layout', 'document', '--sync'],
-    /^--sync is for pages\. Give --layout pages too\.$/,
+    /^--sync needs --layout pages\.$/,
   ],
   [
     ['convert', 'Page.html', '--layout', 'pages', '--json'],
@@ -86,7 +86,7 @@ const MISUSES: [args: string[], line: RegExp][] = [
   ],
   [
     ['convert', 'Page.html', '--layout', 'pages', '--keep', '-o', 'out'],
-    /^--keep is for --sync: nothing is removed without it\.$/,
+    /^--keep needs --sync: nothing is removed without it\.$/,
   ],
   [['convert', 'Page.html', '--layout', 'pages', '--sync'], /^--sync needs a folder: -o FOLDER\.$/],
   [

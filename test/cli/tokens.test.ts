@@ -215,7 +215,7 @@ test(
       assert.equal(code, 0)
       assert.match(
         err,
-        /^tollmark: Standard output cannot be written \(EPIPE\)\. The (?:key|token) \w+ was made and is revoked again\.\n1\n$/,
+        /^tollmark: Standard output cannot be written \(EPIPE\)\. The (?:key|token) \w+ was created and has been revoked again\.\n1\n$/,
       )
       const { data } = JSON.parse((await tollmark([nouns, 'list', '--json'], env)).out) as {
         data: Token[]

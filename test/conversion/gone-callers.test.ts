@@ -36,7 +36,7 @@ test('a vanished caller is noticed when a write fails', async (t) => {
   const { send } = await open(t)
   const { gone } = await send((socket) => socket.destroy())
   await once(gone, 'abort')
-  assert.match(String(gone.reason), /The connection was closed before the answer was complete\./)
+  assert.match(String(gone.reason), /The connection was closed before the response was complete\./)
 })
 
 test('a half-closed caller gets its response, however long that takes', async (t) => {

@@ -30,10 +30,10 @@ export const ACCOUNTS: readonly Command[] = [
   }),
   apiCommand({
     name: 'accounts create',
-    summary: 'make an account that has tokens and keys, and nobody who signs in',
+    summary: 'create an account for tokens and keys, without a sign-in',
     creates: true,
     options: [
-      { flags: '--name <name>', summary: 'what to call it (required)' },
+      { flags: '--name <name>', summary: 'its name (required)' },
       { flags: '--plan <plan>', summary: 'its plan; "free" where none is given' },
     ],
     examples: ['tollmark accounts create --name acme --plan team'],
@@ -62,8 +62,8 @@ export const ACCOUNTS: readonly Command[] = [
     args: '<account>',
     summary: "change an account's name or plan",
     options: [
-      { flags: '--name <name>', summary: 'what to call it from now on' },
-      { flags: '--plan <plan>', summary: 'its plan from now on' },
+      { flags: '--name <name>', summary: 'its new name' },
+      { flags: '--plan <plan>', summary: 'its new plan' },
     ],
     examples: [
       'tollmark accounts change acme --plan team',
@@ -72,7 +72,7 @@ export const ACCOUNTS: readonly Command[] = [
     act: async (context) => {
       const [name, plan] = [context.values.text('name'), context.values.text('plan')]
       if (name === undefined && plan === undefined)
-        throw new Misuse('Say what to change: --name NAME, --plan PLAN.')
+        throw new Misuse('Give what to change: --name NAME, --plan PLAN.')
       return recordResult(
         await context.client.patch(`accounts/${await accountQuery(context)}`, { name, plan }),
       )
@@ -93,7 +93,7 @@ export const ACCOUNTS: readonly Command[] = [
   apiCommand({
     name: 'accounts reset-password',
     args: '<account>',
-    summary: 'make a link that sets a new password; it works once, for a day',
+    summary: 'create a link that sets a new password; it works once, for a day',
     showsSecret: true,
     examples: ['tollmark accounts reset-password jo@example.com'],
     act: async (context) => {
@@ -101,11 +101,11 @@ export const ACCOUNTS: readonly Command[] = [
         `accounts/${await accountQuery(context)}/reset-password`,
       )
       const { server, commandLine } = context.config
-      // Of a server on this machine only its settings say where it is.
+      // A server on this machine does not tell its address; its settings do.
       const guessed = commandLine.url === null && server.publicUrl === null
       const address = guessed
         ? [
-            `The server is taken to be at http://${server.host}:${server.port}. Where it is not, set PORT or TOLLMARK_PUBLIC_URL as it has them.`,
+            `The link assumes that the server is at http://${server.host}:${server.port}. If it is not, set PORT or TOLLMARK_PUBLIC_URL as for the server.`,
           ]
         : []
       return { record: reset.json, lines: [reset.text('link')], notes: address }
@@ -117,8 +117,8 @@ export const ACCOUNTS: readonly Command[] = [
       args: '<account>',
       summary:
         word === 'disable'
-          ? 'stop an account, its tokens and its keys'
-          : 'let a disabled account work again',
+          ? 'disable an account, its tokens and its keys'
+          : 'enable a disabled account',
       examples: [`tollmark accounts ${word} acme`],
       act: async (context) => {
         const disabled = word === 'disable'
@@ -135,7 +135,7 @@ export const ACCOUNTS: readonly Command[] = [
   apiCommand({
     name: 'accounts delete',
     args: '<account>',
-    summary: 'delete an account, for good: its keys, tokens and sessions stop working',
+    summary: 'delete an account permanently; its keys, tokens and sessions stop working',
     notes: 'What it has used stays in reports. "accounts disable" can be undone, this cannot.',
     examples: ['tollmark accounts delete acme'],
     act: async (context) => {
@@ -149,7 +149,7 @@ export const ACCOUNTS: readonly Command[] = [
   }),
 ]
 
-/** The id of the account that is named behind the command's words. */
+/** The query for the account named in the arguments. */
 async function accountQuery({ client, args }: CommandContext): Promise<string> {
   return encodeId([(await accountId(client, args[0], null)) ?? ''])
 }

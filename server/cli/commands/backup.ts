@@ -15,8 +15,8 @@ const BACKUP: Command = {
     JSON_OPTION,
   ],
   notes:
-    'Makes a new folder in the target: the database as of one moment, the files in the data folder, and a manifest. A\n' +
-    'bucket is s3://BUCKET/PREFIX, reached as the S3 settings say. Of PostgreSQL it takes a dump, and needs pg_dump.\n\n' +
+    'Creates a folder in the target: a snapshot of the database, the files in the data folder, and a manifest. A\n' +
+    'bucket is s3://BUCKET/PREFIX, with the S3 settings. For PostgreSQL it needs pg_dump.\n\n' +
     'The master key is only in encrypted backups. A key pair for those:\n' +
     '  openssl genpkey -algorithm X25519 -out backup.key        # keep it elsewhere\n' +
     '  openssl pkey -in backup.key -pubout -out backup.pub',
@@ -59,11 +59,11 @@ async function backUp(values: OptionValues, target: string, signal: AbortSignal)
     })
   await writeLines([
     location,
-    `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${bytes} bytes${encrypted ? ', encrypted' : ''}. ${master_key ? 'The master key is in it.' : 'The master key is not in it: keep it apart.'}`,
+    `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${bytes} bytes${encrypted ? ', encrypted' : ''}. ${master_key ? 'It contains the master key.' : 'It does not contain the master key: keep that elsewhere.'}`,
   ])
 }
 
-/** Brings a backup back. */
+/** Restores a backup. */
 const RESTORE: Command = {
   name: 'restore',
   args: '<backup>',
@@ -110,7 +110,7 @@ async function restore(values: OptionValues, source: string, signal: AbortSignal
       journal,
     })
   await writeLines([
-    `Restored the backup of ${created_at}${journal === 0 ? '' : ` and what its journal has (${journal} pieces)`}. Start the server, then run "tollmark verify".`,
+    `Restored the backup of ${created_at}${journal === 0 ? '' : ` and its journal (${journal} files)`}. Start the server, then run "tollmark verify".`,
   ])
 }
 

@@ -27,7 +27,7 @@ import { runInterruptible } from '../interrupt.ts'
 import { printFailure, printError, printNotes } from '../output.ts'
 import type { OptionValues } from '../values.ts'
 
-/** The server's conversion without a server; with `--url`, by one. */
+/** Converts on this machine, or with `--url` on a server. */
 export const CONVERT: Command = {
   name: 'convert',
   args: '<files...>',
@@ -39,7 +39,7 @@ export const CONVERT: Command = {
     },
     {
       flags: '--format <format>',
-      summary: 'markdown, JSON with every page by itself, or chunks for retrieval (JSON lines)',
+      summary: 'markdown, JSON with every page separately, or chunks for retrieval (JSON Lines)',
       choices: ['markdown', 'json', 'chunks'],
     },
     { flags: '--metadata', summary: 'add title, export date and source' },
@@ -50,18 +50,21 @@ export const CONVERT: Command = {
     },
     {
       flags: '--flavor <flavor>',
-      summary: 'the program that pages are for: GFM, Obsidian or Docusaurus',
+      summary: 'the program that will read the pages: GFM, Obsidian or Docusaurus',
       choices: [...FLAVOR_NAMES],
     },
-    { flags: '--sync', summary: 'with pages: write what changed, and remove pages that have gone' },
-    { flags: '--keep', summary: 'with --sync: keep pages that have gone' },
+    {
+      flags: '--sync',
+      summary: 'with pages: write what changed, and delete pages that are no longer in the export',
+    },
+    { flags: '--keep', summary: 'with --sync: keep pages that are no longer in the export' },
     {
       flags: '--source-map <file>',
       summary: "write there which bytes of the Markdown show which of Notion's blocks",
     },
     {
       flags: '--certificate <file>',
-      summary: 'write there what went in and what came out, and where they differ',
+      summary: 'write a report that compares the export with the document',
     },
     ...CONNECTION_OPTIONS.map((one) =>
       one.flags === '--json'
@@ -72,9 +75,9 @@ export const CONVERT: Command = {
   notes:
     'FILE is an .html or .zip file of an HTML export, a folder with an unpacked one, or - for standard input. The parts\n' +
     'of an export (…-Part-1.zip, …-Part-2.zip) become one document. Without -o the document goes to standard output. With\n' +
-    'several exports, -o is a folder (it exists, or its name ends with /); what cannot be converted is reported, and the\n' +
-    'others are converted. With --url a running server converts, and its limits hold.\n' +
-    'With --layout pages, -o is a folder, or a file that ends with .zip. The folder may hold files of yours: they stay.',
+    'several exports, -o is a folder (it exists, or its name ends with /); exports that fail are reported, and the\n' +
+    'others are converted. With --url a running server converts, within its limits.\n' +
+    'With --layout pages, -o is a folder, or a file that ends with .zip. Your own files in the folder are kept.',
   examples: [
     'tollmark convert Export.zip -o handbook/',
     'tollmark convert Page.html > page.md',
@@ -97,7 +100,7 @@ export const CONVERT: Command = {
       ? createPagesWriter(output, pages, inputs.length)
       : { store: createOutputWriter(output, format) }
     const more = { format, includeMetadata: values.flag('metadata'), sideFiles, pages }
-    // Beside a document on standard output only a person wants to read it.
+    // If the document goes to standard output, show it only on a terminal.
     const isSummaryWanted = !values.flag('json') && (output !== undefined || process.stderr.isTTY)
     await runInterruptible(async (signal) => {
       let [failed, incomplete] = [0, false]
@@ -131,11 +134,11 @@ type Options = {
   format: DocumentFormat
   includeMetadata: boolean
   sideFiles: SideFiles
-  /** How a folder of pages is written; undefined for one document. */
+  /** How to write a folder of pages; undefined for one document. */
   pages: (PagesMode & { readonly flavor: Flavor }) | undefined
 }
 
-/** Files that are written beside the document; undefined for none. */
+/** Files to write beside the document. */
 interface SideFiles {
   readonly sourceMap: string | undefined
   readonly certificate: string | undefined
@@ -181,7 +184,7 @@ async function convertOne(
     )
     signal.throwIfAborted()
     bar.clear()
-    // What is told of a conversion must be told again by the next one.
+    // A folder with failures or notices gets no key, so that the next run reports them again.
     const isClean = outcome.failed === 0 && outcome.notices.length === 0
     await store(input, prepared, document, isClean ? (key ?? undefined) : undefined)
     if (sideFiles.sourceMap && sourceMapPath) await replaceFile(sourceMapPath, sideFiles.sourceMap)
@@ -194,7 +197,7 @@ async function convertOne(
   }
 }
 
-/** The key of a folder that is synchronized; null where it must be made again. */
+/** The key of a synchronized folder; null if it must be converted again. */
 async function keyOf(
   prepared: PreparedInput,
   { pages, includeMetadata, sideFiles }: Options,
@@ -204,7 +207,7 @@ async function keyOf(
   return await engine.keyOf(prepared, pages.flavor, pages.keep ? 'keep' : 'sync')
 }
 
-/** What is said of one input that failed; undefined where the rest would fail too. */
+/** The failure of one input; undefined if the others would fail too. */
 function inputError(error: unknown, { shown: name }: Input): ReturnType<typeof toFailure> {
   if (!(error instanceof SetupError || error instanceof ApiError)) return undefined
   const failure = toFailure(error)
@@ -226,18 +229,18 @@ function formatOf(values: OptionValues): Options['format'] {
   return format === 'chunks' ? 'chunks' : 'markdown'
 }
 
-/** How pages are written; undefined for one document. @throws Misuse where options need pages */
+/** How to write pages; undefined for one document. @throws Misuse for options that need pages */
 function pagesOf(values: OptionValues, format: DocumentFormat): Options['pages'] {
   const [sync, keep] = [values.flag('sync'), values.flag('keep')]
   const flavor = FLAVOR_NAMES.find((name) => name === values.text('flavor'))
   if (values.text('layout') !== 'pages') {
     const option = flavor ? '--flavor' : sync ? '--sync' : keep ? '--keep' : undefined
-    if (option !== undefined) throw new Misuse(`${option} is for pages. Give --layout pages too.`)
+    if (option !== undefined) throw new Misuse(`${option} needs --layout pages.`)
     return undefined
   }
   if (format !== 'markdown')
     throw new Misuse('Pages are Markdown files. Leave --format and --json out.')
-  if (keep && !sync) throw new Misuse('--keep is for --sync: nothing is removed without it.')
+  if (keep && !sync) throw new Misuse('--keep needs --sync: nothing is removed without it.')
   if (values.text('source-map') !== undefined)
     throw new Misuse('--source-map is for one document. Leave --layout pages out.')
   if (sync && /^$|\.zip$/i.test(values.text('output') ?? ''))
@@ -245,7 +248,7 @@ function pagesOf(values: OptionValues, format: DocumentFormat): Options['pages']
   return { sync, keep, flavor: flavor ?? 'gfm' }
 }
 
-/** The files beside the document. @throws Misuse where there cannot be one */
+/** The files to write beside the document. @throws Misuse if an option does not apply */
 function sideFilesOf(values: OptionValues, format: DocumentFormat, exports: number): SideFiles {
   const [sourceMap, certificate] = [values.text('source-map'), values.text('certificate')]
   const first = sourceMap ? '--source-map' : certificate ? '--certificate' : undefined
@@ -257,7 +260,7 @@ function sideFilesOf(values: OptionValues, format: DocumentFormat, exports: numb
   return { sourceMap, certificate }
 }
 
-/** Differences that are shown of one conversion. */
+/** Differences shown per conversion. */
 const MAX_SHOWN = 5
 
 /** `1 word`, `2 words`. */
@@ -265,7 +268,7 @@ function count(n: number, what: string): string {
   return `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`
 }
 
-/** Says what a conversion has kept, and where it has not. */
+/** Prints what a conversion kept, and what differs. */
 function printSummary(name: string, { in: kept, differences }: Certificate): void {
   const [words, tables] = [count(kept.words, 'word'), count(kept.blocks.tables, 'table')]
   const lost = differences.length === 0 ? '0 lost' : count(differences.length, 'difference')

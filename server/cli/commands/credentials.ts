@@ -17,7 +17,7 @@ const COLUMNS: readonly Column[] = [
   ['NAME', (row) => row.text('name')],
 ]
 
-/** The commands about what the proxy presents to providers. */
+/** The commands about provider credentials. */
 export const CREDENTIALS: readonly Command[] = [
   apiCommand({
     name: 'credentials list',
@@ -29,14 +29,14 @@ export const CREDENTIALS: readonly Command[] = [
   apiCommand({
     name: 'credentials add',
     args: '<provider>',
-    summary: 'store a credential of a provider, read from standard input',
-    notes: 'The secret is never an argument, which other users of the machine could see.',
+    summary: 'store a provider credential, read from standard input',
+    notes: 'The secret cannot be an argument, because other users of the machine could see it.',
     creates: true,
     options: [
-      { flags: '--name <name>', summary: 'what to call it' },
+      { flags: '--name <name>', summary: 'its name' },
       {
         flags: '--weight <number>',
-        summary: 'its share beside others of the provider; 1 where it is not given',
+        summary: 'its share of the requests to the provider; default 1',
       },
       {
         flags: '--values <name=value,…>',
@@ -75,17 +75,17 @@ export const CREDENTIALS: readonly Command[] = [
   apiCommand({
     name: 'credentials test',
     args: '<id>',
-    summary: 'try a credential with one cheap call; needs --url',
+    summary: 'test a credential with one cheap call; needs --url',
     examples: ['tollmark credentials test cred_… --url http://localhost:8484'],
     act: async ({ client, args }) => {
-      if (client.isLocal) throw new Misuse('A running server makes the call: give --url.')
+      if (client.isLocal) throw new Misuse('Only a running server can make the call: give --url.')
       return recordResult(await client.post(`credentials/${encodeId(args)}/test`))
     },
   }),
   apiCommand({
     name: 'credentials remove',
     args: '<id>',
-    summary: 'delete a stored credential, for good',
+    summary: 'delete a stored credential permanently',
     examples: ['tollmark credentials remove cred_…'],
     act: async ({ client, args }) => {
       await client.delete(`credentials/${encodeId(args)}`)
@@ -103,11 +103,10 @@ function readSecret(): string {
   return secret
 }
 
-/** `name=value` pairs with commas between them. */
+/** `name=value` pairs, separated by commas. */
 function parsePairs(values: OptionValues): Record<string, string> | undefined {
   const entries = values.list('values')?.map((pair) => pair.split('=', 2))
   const wrong = entries?.find(([name, value]) => !name || !value)
-  if (wrong)
-    throw new Misuse('--values must be pairs such as resource=acme, with commas between them.')
+  if (wrong) throw new Misuse('--values must be pairs such as resource=acme, separated by commas.')
   return entries && Object.fromEntries(entries)
 }

@@ -7,14 +7,14 @@ import type { Finding } from '../doctor/checks.ts'
 import { AlreadyReported } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'
 
-/** Looks at what a server needs of its surroundings. */
+/** Checks what a server needs from its environment. */
 export const DOCTOR: Command = {
   name: 'doctor',
   summary: 'check what a server needs: versions, clock, disk, limits, files, credentials',
   options: [JSON_OPTION],
   notes:
-    'Run it as the user and with the settings of the server, also beside a running one. It changes no data. Exit code 1\n' +
-    'where something does not work; warnings are for later.',
+    "Run it as the server's user and with its settings, even while the server runs. It changes no data. Exits with 1\n" +
+    'if something does not work; warnings can wait.',
   examples: ['tollmark doctor'],
   run: async (values) => {
     const { CHECKS, examine } = await import('../doctor/checks.ts')
@@ -37,7 +37,7 @@ export const DOCTOR: Command = {
   },
 }
 
-/** A check that could not be made. @throws what is a bug */
+/** The finding for a check that failed to run. @throws any unexpected error */
 function findingOf(error: unknown): Finding {
   const sentence = error instanceof SetupError ? error.message : transientProblem(error)?.detail
   if (sentence === undefined) throw error

@@ -5,20 +5,20 @@ import type { Command } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'
 
-/** What stands where no key was given. */
+/** The placeholder if no key is given. */
 const ANY_KEY = 'tmk_…'
 const IDS = [...new Set(CLIENTS.map(({ id }) => id))]
 
-/** What leads a program or SDK through the proxy. It asks no server. */
+/** Prints the settings that make a program or SDK use the proxy. It calls no server. */
 export const ENV: Command = {
   name: 'env',
   args: '[client]',
   summary: 'print what to set so that a program or SDK uses the proxy',
   options: [
-    { flags: '--key <key>', summary: 'the proxy key to put in (tmk_…)' },
+    { flags: '--key <key>', summary: 'the proxy key to insert (tmk_…)' },
     {
       flags: '--url <url>',
-      summary: 'where the proxy is (TOLLMARK_URL); http://localhost:8484 where it is not given',
+      summary: 'the address of the proxy (TOLLMARK_URL); default http://localhost:8484',
     },
     { flags: '--json', summary: 'print JSON' },
   ],
@@ -45,7 +45,7 @@ export const ENV: Command = {
     }))
     if (values.flag('json')) return writeJson({ object: 'list', data: setups })
     if (id === undefined) return writeLines(IDS)
-    // Comments, so that a shell can take all of it.
+    // As comments, so that a shell can evaluate the whole output.
     await writeLines(
       setups.flatMap(({ name, provider, where, lines }) => [
         `# ${name} → ${provider}: ${where}`,

@@ -19,24 +19,30 @@ import type { OptionValues } from '../values.ts'
 const MAX_RPM = 1_000_000
 const MAX_GRACE_SECONDS = 30 * 86_400
 
-/** What a person decides about a key. */
+/** Options that set a key's fields. */
 const KEY_OPTIONS: readonly Option[] = [
   {
     flags: '--models <models>',
-    summary: 'models that it may call, with commas; * stands for anything',
+    summary: 'models that it may call, separated by commas; * matches anything',
   },
   { flags: '--rpm <number>', summary: 'requests in any 60 seconds' },
-  { flags: '--origins <origins>', summary: 'web pages that may use it, with commas' },
-  { flags: '--providers <ids>', summary: 'providers that it may call, with commas' },
+  {
+    flags: '--origins <origins>',
+    summary: 'origins of web pages that may use it, separated by commas',
+  },
+  { flags: '--providers <ids>', summary: 'providers that it may call, separated by commas' },
   {
     flags: '--objects <whose>',
-    summary: 'stored objects that it may name: its own, or all upstream',
+    summary: 'stored objects that it may use: its own, or all upstream',
     choices: ['own', 'upstream'],
   },
-  { flags: '--expires <when>', summary: 'a day (UTC), a moment, or a time from now such as 30d' },
+  {
+    flags: '--expires <when>',
+    summary: 'a date (UTC), a time, or a duration from now such as 30d',
+  },
 ]
 
-/** Those of them that a child key can narrow. */
+/** The options that a child key can narrow. */
 const CHILD_OPTIONS = /^--(?:models|rpm|origins) /
 
 const COLUMNS: readonly Column[] = [
@@ -54,17 +60,17 @@ const COLUMNS: readonly Column[] = [
 export const KEYS: readonly Command[] = [
   apiCommand({
     name: 'keys create',
-    summary: 'make a proxy key; it is shown once',
+    summary: 'create a proxy key; it is shown once',
     creates: true,
     showsSecret: true,
     options: [
-      { flags: '--name <name>', summary: 'what to call it (required)' },
+      { flags: '--name <name>', summary: 'its name (required)' },
       {
         flags: '--account <account>',
-        summary: 'whose it is; made where there is none of that name',
+        summary: 'its account; created if there is none of that name',
       },
       ...KEY_OPTIONS,
-      { flags: '--read-only', summary: 'it may generate and read, and change nothing' },
+      { flags: '--read-only', summary: 'it may generate and read, but not change anything' },
     ],
     examples: [
       'tollmark keys create --name app',
@@ -81,19 +87,22 @@ export const KEYS: readonly Command[] = [
   apiCommand({
     name: 'keys mint',
     args: '<id>',
-    summary: 'make a short-lived child of a proxy key; it is shown once',
+    summary: 'create a short-lived child of a proxy key; it is shown once',
     showsSecret: true,
     notes: 'A child key only narrows its parent, counts under it, and ends with it.',
     options: [
-      { flags: '--ttl <time>', summary: 'how long it works (required): 600, 10m; at most 24h' },
+      {
+        flags: '--ttl <time>',
+        summary: 'how long it stays valid (required): 600, 10m; at most 24h',
+      },
       ...KEY_OPTIONS.filter(({ flags }) => CHILD_OPTIONS.test(flags)),
-      { flags: '--end-user <name>', summary: 'whom it is for; recorded with its requests' },
+      { flags: '--end-user <name>', summary: 'the person it is for; recorded with its requests' },
     ],
     examples: ['tollmark keys mint key_… --ttl 10m --models gpt-5 --end-user user_42'],
     act: async (context) => {
       const { client, values, now } = context
       const ttl = values.seconds('ttl')
-      if (ttl === undefined) throw new Misuse('Say how long it works: --ttl 10m.')
+      if (ttl === undefined) throw new Misuse('Give its lifetime: --ttl 10m.')
       const end_user = values.text('end-user')
       const wanted = { ...keyFields(values, now), ttl, ...(end_user && { end_user }) }
       const id = await resolveKeyId(context)
@@ -113,8 +122,8 @@ export const KEYS: readonly Command[] = [
         summary: 'only those',
         choices: ['active', 'disabled', 'expired', 'revoked'],
       },
-      { flags: '--search <text>', summary: 'only those whose name contains this' },
-      { flags: '--parent <id>', summary: 'the child keys of this key' },
+      { flags: '--search <text>', summary: 'only keys whose name contains this' },
+      { flags: '--parent <id>', summary: 'only child keys of this key' },
     ],
     examples: ['tollmark keys list', 'tollmark keys list --status active --json'],
     act: async ({ client, values }) => {
@@ -145,7 +154,7 @@ export const KEYS: readonly Command[] = [
     args: '<id>',
     summary: 'change what a proxy key may do; "any" or "never" takes a restriction away',
     options: [
-      { flags: '--name <name>', summary: 'what to call it' },
+      { flags: '--name <name>', summary: 'its name' },
       ...KEY_OPTIONS,
       {
         flags: '--read-only <yes or no>',
@@ -167,7 +176,7 @@ export const KEYS: readonly Command[] = [
         ...(readOnly === undefined ? {} : { read_only: readOnly === 'yes' }),
       }
       if (Object.keys(wanted).length === 0)
-        throw new Misuse('Say what to change: --name, --models, --rpm, …')
+        throw new Misuse('Give what to change: --name, --models, --rpm, …')
       const id = await resolveKeyId(context)
       return recordResult(
         await client.acrossAccounts((query) => client.patch(`keys/${id}`, wanted, query)),
@@ -180,8 +189,8 @@ export const KEYS: readonly Command[] = [
       args: '<id>',
       summary:
         word === 'disable'
-          ? 'stop a proxy key until it is enabled again'
-          : 'let a disabled proxy key work again',
+          ? 'disable a proxy key until it is enabled again'
+          : 'enable a disabled proxy key',
       examples: [`tollmark keys ${word} key_…`],
       act: async (context) => {
         const status = word === 'disable' ? 'disabled' : 'active'
@@ -197,10 +206,13 @@ export const KEYS: readonly Command[] = [
   apiCommand({
     name: 'keys rotate',
     args: '<id>',
-    summary: 'give a proxy key a new secret; the old one works for another day',
+    summary: 'give a proxy key a new secret; the old one stays valid for a day',
     showsSecret: true,
     options: [
-      { flags: '--grace <time>', summary: 'how long the old secret works: 0, 3600, 30m, 24h' },
+      {
+        flags: '--grace <time>',
+        summary: 'how long the old secret stays valid: 0, 3600, 30m, 24h',
+      },
     ],
     examples: ['tollmark keys rotate key_…', 'tollmark keys rotate key_… --grace 0'],
     act: async (context) => {
@@ -224,8 +236,8 @@ export const KEYS: readonly Command[] = [
   apiCommand({
     name: 'keys revoke',
     args: '<id>',
-    summary: 'revoke a proxy key, for good',
-    notes: 'Name a key by its id, or by the beginning of the key itself: tmk_….',
+    summary: 'revoke a proxy key permanently',
+    notes: 'Give the id of the key, or the beginning of its secret: tmk_….',
     examples: ['tollmark keys revoke key_…', 'tollmark keys revoke tmk_…'],
     act: async (context) => {
       const { client } = context
@@ -237,8 +249,8 @@ export const KEYS: readonly Command[] = [
   apiCommand({
     name: 'keys purge',
     args: '<id>',
-    summary: 'delete a proxy key from every list, for good; it is revoked where it still works',
-    notes: 'Reports go on naming it. `keys list --status revoked` shows what is left to purge.',
+    summary: 'revoke a proxy key and remove it from every list permanently',
+    notes: 'Reports still show it. `keys list --status revoked` lists keys that can be purged.',
     examples: ['tollmark keys purge key_…'],
     act: async (context) => {
       const { client } = context
@@ -251,12 +263,12 @@ export const KEYS: readonly Command[] = [
   }),
 ]
 
-/** Letters of a secret that lists show; the rest is sent nowhere. */
+/** Characters of a secret that lists show; the rest is not sent. */
 const SHOWN_CHARS = 'tmk_'.length + 12
 
 /**
- * The id of the key that is named behind the command's words, by its id or by the key itself: who
- * has to revoke a leaked one has that.
+ * The id of the key in the arguments, given by its id or its secret: whoever revokes a leaked key
+ * has only the secret.
  */
 async function resolveKeyId({ client, args }: CommandContext): Promise<string> {
   const [given = ''] = args
@@ -274,7 +286,7 @@ async function resolveKeyId({ client, args }: CommandContext): Promise<string> {
   return encodeId([key.text('id')])
 }
 
-/** The id behind a command's words, as a part of a path. */
+/** The id in the arguments, encoded for a path. */
 export function encodeId([id = '']: readonly string[]): string {
   return encodeURIComponent(id)
 }
@@ -285,7 +297,7 @@ function requireName(values: OptionValues): string {
   return name
 }
 
-/** What was decided, as fields of the API; `any`, `none` and `never` are null. */
+/** The options as fields of the API; `any`, `none` and `never` become null. */
 function keyFields(values: OptionValues, now: number): Record<string, unknown> {
   const isRemoved = (name: string): boolean =>
     ['any', 'none', 'never'].includes(values.text(name) ?? '')
@@ -313,7 +325,7 @@ function secretResult(key: Row): CommandResult {
   }
 }
 
-/** What is said of something that no list shows any more. */
+/** The result of purging a record. */
 export function purgeResult(object: string, id: string): CommandResult {
   return { record: { object, id, purged: true }, lines: [`${id} is deleted.`] }
 }

@@ -3,7 +3,7 @@ import { environment, readConfig } from '../../config/settings.ts'
 import { JSON_OPTION, type Command } from '../command.ts'
 import { writeJson, writeLines } from '../output.ts'
 
-/** Brings the store to the schema of this program, as a server does when it starts. */
+/** Migrates the store to the schema of this version, as a server does when it starts. */
 export const MIGRATE: Command = {
   name: 'migrate',
   summary: "bring the store to this version's schema, or show what that would do",
@@ -12,8 +12,8 @@ export const MIGRATE: Command = {
     JSON_OPTION,
   ],
   notes:
-    'A server does this by itself when it starts. Run it before, to learn whether the database user may change the\n' +
-    'schema, and to have it done before the first new server starts. A migration is all or nothing.',
+    'A server does this when it starts. Run it before, to check that the database user may change the schema, and to\n' +
+    'migrate before the first new server starts. A migration is all or nothing.',
   examples: ['tollmark migrate --dry-run', 'tollmark migrate'],
   run: async (values) => {
     const { inspectStore } = await import('../../store/inspect.ts')

@@ -36,22 +36,22 @@ const REFUSED_COLUMNS: readonly Column[] = [
 
 const LIMIT_OPTION: Option = {
   flags: '--limit <number>',
-  summary: 'how many at most; 50 where it is not given',
+  summary: 'the most rows; default 50',
 }
 
 const FILTER: readonly Option[] = [
-  { flags: '--key <id>', summary: 'only of this key' },
-  { flags: '--child <id>', summary: 'only of this child key' },
-  { flags: '--end-user <name>', summary: 'only of child keys made for this end user' },
-  { flags: '--model <model>', summary: 'only of this model' },
-  { flags: '--provider <id>', summary: 'only of this provider' },
+  { flags: '--key <id>', summary: 'only for this key' },
+  { flags: '--child <id>', summary: 'only for this child key' },
+  { flags: '--end-user <name>', summary: 'only for child keys of this end user' },
+  { flags: '--model <model>', summary: 'only for this model' },
+  { flags: '--provider <id>', summary: 'only for this provider' },
   {
     flags: '--state <state>',
     summary: 'only these',
     choices: ['reserved', 'settled', 'aborted', 'unknown'],
   },
   { flags: '--status <status>', summary: 'a status such as 429, or a class such as 4xx' },
-  { flags: '--from <when>', summary: 'a day (UTC), a moment, or a time back such as 1h' },
+  { flags: '--from <when>', summary: 'a date (UTC), a time, or a duration ago such as 1h' },
   { flags: '--to <when>', summary: 'likewise' },
   ACCOUNT_OPTION,
 ]
@@ -84,7 +84,7 @@ export const REQUESTS: readonly Command[] = [
   apiCommand({
     name: 'requests show',
     args: '<id>',
-    summary: 'show one request; its id is the X-Proxy-Request-Id of the answer',
+    summary: 'show one request; its id is the X-Proxy-Request-Id of the response',
     examples: ['tollmark requests show req_…'],
     act: async ({ client, args }) =>
       recordResult(
@@ -95,9 +95,9 @@ export const REQUESTS: readonly Command[] = [
     name: 'requests refused',
     summary: 'list requests that the proxy refused, newest first; no provider saw them',
     options: [
-      { flags: '--key <id>', summary: 'only of this key' },
+      { flags: '--key <id>', summary: 'only for this key' },
       { flags: '--code <code>', summary: 'only for this reason, such as rate_limit_exceeded' },
-      { flags: '--from <when>', summary: 'a day (UTC), a moment, or a time back such as 1h' },
+      { flags: '--from <when>', summary: 'a date (UTC), a time, or a duration ago such as 1h' },
       { flags: '--to <when>', summary: 'likewise' },
       ACCOUNT_OPTION,
       LIMIT_OPTION,
@@ -120,7 +120,7 @@ export const REQUESTS: readonly Command[] = [
   exportCommand(),
 ]
 
-/** Its lines go out as they come: there may be millions. */
+/** Streams the lines: there may be millions. */
 function exportCommand(): Command {
   const { options } = apiCommand({
     name: '',
@@ -131,7 +131,7 @@ function exportCommand(): Command {
   })
   return {
     name: 'requests export',
-    summary: 'write all requests that fit as CSV, newest first',
+    summary: 'write all matching requests as CSV, newest first',
     options,
     examples: ['tollmark requests export --from 2026-11-01 --to 2026-12-01 > november.csv'],
     run: async (values) => {

@@ -2,14 +2,14 @@
 import type { Command } from '../command.ts'
 import { printError } from '../output.ts'
 
-/** The server, set up by the environment. */
+/** Runs the server, configured by the environment. */
 export const SERVE: Command = {
   name: 'serve',
   summary: 'run the server',
   options: [
     {
       flags: '--role <role>',
-      summary: 'answer requests (web), run jobs (worker), or both',
+      summary: 'serve requests (web), run jobs (worker), or both',
       choices: ['all', 'web', 'worker'],
     },
     {
@@ -18,13 +18,13 @@ export const SERVE: Command = {
     },
   ],
   notes:
-    'Settings come from the environment and from a .env file in this folder; .env.example lists them. The address, and\n' +
-    'the link to the first account, are printed on standard error; the log, on standard output, is JSON lines.',
+    'Settings come from the environment and from a .env file in this folder; .env.example lists them. The address and\n' +
+    'the link to the first account are printed on standard error; the log on standard output is JSON Lines.',
   examples: ['tollmark serve', 'PORT=3000 tollmark serve --role web'],
   run: async (values) => {
     const role = values.text('role')
     const { startBuild } = await import('../../../dashboard/build.ts')
-    // A process that only works shows no pages.
+    // A worker serves no pages.
     const dashboardBuilt = role === 'worker' ? null : startBuild()
     void dashboardBuilt?.then((problem) => problem !== null && printError(problem))
     const { main } = await import('../../app/main.ts')

@@ -19,14 +19,14 @@ import { TOKENS } from './tokens.ts'
 import { USAGE } from './usage.ts'
 import { VERIFY } from './verify.ts'
 
-/** TABLE of the first words that others follow. */
+/** TABLE of command groups. */
 export const GROUPS: Readonly<Record<string, string>> = {
   keys: 'proxy keys, which open /proxy',
   tokens: 'API tokens, which open the API',
   accounts: 'accounts, their plans and roles',
   requests: 'the ledger of proxied requests',
-  providers: 'where requests can go',
-  credentials: 'what the proxy presents to providers',
+  providers: 'providers that can be called',
+  credentials: 'provider credentials',
   jobs: 'conversions in the background',
 }
 

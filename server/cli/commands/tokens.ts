@@ -26,23 +26,23 @@ const COLUMNS: readonly Column[] = [
 export const TOKENS: readonly Command[] = [
   apiCommand({
     name: 'tokens create',
-    summary: 'make an API token; it is shown once',
+    summary: 'create an API token; it is shown once',
     creates: true,
     showsSecret: true,
     options: [
-      { flags: '--name <name>', summary: 'what to call it (required)' },
+      { flags: '--name <name>', summary: 'its name (required)' },
       {
         flags: '--account <account>',
-        summary: 'whose it is; made where there is none of that name',
+        summary: 'its account; created if there is none of that name',
       },
-      { flags: '--plan <plan>', summary: 'the plan of an account that is made' },
+      { flags: '--plan <plan>', summary: 'the plan of an account created here' },
       {
         flags: '--scopes <scopes>',
-        summary: 'convert (the default), manage or mint; several with commas',
+        summary: 'convert (default), manage or mint; separated by commas',
       },
       {
         flags: '--expires <when>',
-        summary: 'a day (UTC), a moment, or a time from now such as 30d',
+        summary: 'a date (UTC), a time, or a duration from now such as 30d',
       },
     ],
     examples: [
@@ -75,7 +75,7 @@ export const TOKENS: readonly Command[] = [
         notes: [`${line} The token is not shown again.`],
         undo: async () => {
           await client.acrossAccounts((query) => client.delete(`tokens/${encodeId([id])}`, query))
-          return `The token ${id} was made and is revoked again.`
+          return `The token ${id} was created and has been revoked again.`
         },
       }
     },
@@ -105,7 +105,7 @@ export const TOKENS: readonly Command[] = [
   apiCommand({
     name: 'tokens revoke',
     args: '<id>',
-    summary: 'revoke an API token, for good',
+    summary: 'revoke an API token permanently',
     examples: ['tollmark tokens revoke tok_…'],
     act: async ({ client, args }) => {
       const id = encodeId(args)
@@ -120,7 +120,7 @@ export const TOKENS: readonly Command[] = [
   apiCommand({
     name: 'tokens purge',
     args: '<id>',
-    summary: 'delete an API token from every list, for good; it is revoked where it still works',
+    summary: 'revoke an API token and remove it from every list permanently',
     examples: ['tollmark tokens purge tok_…'],
     act: async ({ client, args }) => {
       await client.acrossAccounts((query) =>

@@ -2,7 +2,7 @@
 import { apiCommand, listResult, accountFilter, ACCOUNT_OPTION } from '../api-command.ts'
 import type { Column } from '../output.ts'
 
-/** TABLE of what usage can be counted by, and its column. */
+/** TABLE of the dimensions of usage and their columns. */
 const BY: Readonly<Record<string, Column>> = {
   minute: ['MINUTE', (line) => line.minute('time', '')],
   hour: ['HOUR', (line) => line.minute('time', '')],
@@ -20,10 +20,10 @@ const MEASURES: readonly Column[] = [
   ['CACHED', (line) => line.optional('tokens_cached') ?? '-'],
 ]
 
-/** What was used. */
+/** Shows usage. */
 export const USAGE = apiCommand({
   name: 'usage',
-  summary: 'what was used, by day, key, model or provider',
+  summary: 'show usage by day, key, model or provider',
   options: [
     {
       flags: '--by <words>',
@@ -31,13 +31,12 @@ export const USAGE = apiCommand({
     },
     {
       flags: '--from <when>',
-      summary:
-        'a day (UTC), a moment, or a time back such as 7d; 30 days back where it is not given',
+      summary: 'a date (UTC), a time, or a duration ago such as 7d; default 30 days ago',
     },
-    { flags: '--to <when>', summary: 'likewise; now where it is not given' },
-    { flags: '--key <id>', summary: 'only of this key' },
-    { flags: '--model <model>', summary: 'only of this model' },
-    { flags: '--provider <id>', summary: 'only of this provider' },
+    { flags: '--to <when>', summary: 'likewise; default now' },
+    { flags: '--key <id>', summary: 'only for this key' },
+    { flags: '--model <model>', summary: 'only for this model' },
+    { flags: '--provider <id>', summary: 'only for this provider' },
     ACCOUNT_OPTION,
   ],
   examples: [

@@ -6,7 +6,7 @@ import { JSON_OPTION, type Command } from '../command.ts'
 import { AlreadyReported } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'
 
-/** Reads the ledger; fails where a window was exceeded, or where rows are missing or have changed. */
+/** Reads the ledger; fails if a window was exceeded, or if rows are missing or changed. */
 export const VERIFY: Command = {
   name: 'verify',
   summary: "prove from the ledger that no key's limit was ever exceeded",

@@ -1,4 +1,4 @@
-// Two ways to make the document: on this machine, or by a running server.
+// The two engines: convert on this machine, or on a running server.
 import { createWriteStream, openAsBlob } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -26,21 +26,21 @@ import type { ApiClient } from '../client.ts'
 import { Row } from '../record.ts'
 import type { PreparedInput } from './inputs.ts'
 
-/** What is wanted of a file. */
+/** A file to convert, and how. */
 export interface ConversionRequest extends PreparedInput {
   readonly format: DocumentFormat
   readonly includeMetadata: boolean
-  /** A folder that may be used; the caller removes it. */
+  /** A folder for temporary files; the caller removes it. */
   readonly scratch: string
-  /** Where the document is written. */
+  /** Path of the document. */
   readonly document: string
-  /** Where the source map is written; undefined for none. */
+  /** Path of the source map; undefined for none. */
   readonly sourceMapPath?: string
-  /** Where the certificate is written; undefined for nowhere. */
+  /** Path of the certificate; undefined for none. */
   readonly certificatePath?: string
-  /** What becomes of the pages. Default: one document. */
+  /** One document (default), or a folder of pages. */
   readonly layout?: 'document' | 'pages'
-  /** The program that pages are for. Default: GFM. */
+  /** The program that will read the pages. Default: GFM. */
   readonly flavor?: Flavor
 }
 
@@ -49,25 +49,27 @@ type ConversionOptions = { signal: AbortSignal; onProgress: (progress: Conversio
 /**
  * Makes a document.
  *
- * @throws SetupError, Refusal where the file is at fault
+ * @throws SetupError, ApiError if the file cannot be converted
  */
 export type Converter = (request: ConversionRequest, options: ConversionOptions) => Promise<Outcome>
 
-/** The ways to make a document, and what names what a folder is made of. */
+/** Makes documents, and keys for folders of pages. */
 export interface Engine {
   readonly convert: Converter
-  /** The key of a folder of pages (`exportKey`); null where there is none. */
+  /** The key of a folder of pages (`exportKey`); null if the engine has none. */
   readonly keyOf: (input: PreparedInput, flavor: Flavor, mode: string) => Promise<string | null>
 }
 
-/** What a conversion came to: pages that could not be converted, and warnings about the whole file. */
+/**
+ * The result of a conversion: pages that could not be converted, and notices about the whole file.
+ */
 export interface Outcome {
   readonly failed: number
   readonly notices: readonly string[]
   readonly certificate?: Certificate
 }
 
-/** One conversion at a time, on all cores, as long and with as much memory as it takes. */
+/** One conversion at a time, on all cores, without the server's limits on time and memory. */
 const POOL_LIMITS = {
   atOnce: availableParallelism(),
   deadline: 2 ** 31 - 1,
@@ -75,7 +77,7 @@ const POOL_LIMITS = {
   warm: false,
 }
 
-/** Works on this machine. @param maxPage bytes of the largest page of an archive */
+/** Converts on this machine. @param maxPage largest page of an archive, in bytes */
 export const localEngine = (maxPage: number): Engine => ({
   convert: convertLocally(maxPage),
   keyOf: async ({ path, kind }, flavor, mode) =>
@@ -97,7 +99,7 @@ const convertLocally =
       limits: limitsFor(maxPage),
     }
     try {
-      // Hashed here, beside the converters.
+      // Hash on this thread while the converters work.
       const hash = certificatePath === undefined ? null : hashFile(task.path)
       hash?.catch(() => {})
       const outcome = await convertTask(task, options)
@@ -110,7 +112,7 @@ const convertLocally =
       return outcome
     } catch (error) {
       if (!(error instanceof Problem || error instanceof InvalidArchive)) throw error
-      // Those sentences are for somebody who uploads a file.
+      // The server's sentences speak of an upload.
       const sentence = error.detail
         .replaceAll(/\bUpload\b/g, 'Convert')
         .replaceAll(/\bupload\b/g, 'convert')
@@ -125,13 +127,15 @@ async function convertTask(task: ConversionTask, options: ConversionOptions): Pr
   return await runConversion(task, converterPool, options)
 }
 
-/** Has a server do it. Which converter that has, nobody knows, so folders have no key. */
+/**
+ * Converts on a server. Folders have no key, because the server's converter version is unknown.
+ */
 export const remoteEngine = (client: ApiClient): Engine => ({
   convert: convertRemotely(client),
   keyOf: () => Promise.resolve(null),
 })
 
-/** Converts by the API of a server, large archives in the background. */
+/** Converts through a server's API, large archives as jobs. */
 function convertRemotely(client: ApiClient): Converter {
   return async (request, { signal, onProgress }) => {
     const { path, fileName, format, includeMetadata, document } = request
@@ -157,7 +161,7 @@ function convertRemotely(client: ApiClient): Converter {
   }
 }
 
-/** Moves a field out of a JSON document into a file of its own. */
+/** Moves a field of a JSON document to its own file. */
 async function takeField(document: string, name: string, path: string): Promise<void> {
   const fields = Object.entries(new Row(JSON.parse(await readFile(document, 'utf8'))).json)
   const [, value] = fields.find(([field]) => field === name) ?? []
@@ -166,11 +170,11 @@ async function takeField(document: string, name: string, path: string): Promise<
   await writeFile(document, `${JSON.stringify(rest)}\n`)
 }
 
-/** Milliseconds between two looks at a job. */
+/** Milliseconds between two polls of a job. */
 const POLL_MS = 500
 
 /**
- * Waits for a job; an interrupted one is canceled. @returns its document @throws Refusal where it
+ * Waits for a job, and cancels it if interrupted. @returns its document @throws ApiError if it
  * fails
  */
 async function waitForJob(

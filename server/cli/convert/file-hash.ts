@@ -1,12 +1,12 @@
-// The SHA-256 of files, one after another.
+// SHA-256 of files.
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 
 const piece = Buffer.allocUnsafe(256 * 1024)
 
 /**
- * Hashes a file at once: nothing else is done meanwhile, and streams take ten times the processor
- * time for small files (bench -- sync).
+ * Hashes a file synchronously: nothing else runs meanwhile, and a stream takes ten times the CPU
+ * for small files (bench -- sync).
  *
  * @returns hexadecimal
  */

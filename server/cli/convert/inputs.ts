@@ -1,4 +1,4 @@
-// What is to be converted: files, folders, pipes, and the parts of an export.
+// Inputs of a conversion: files, folders, pipes, and the parts of an export.
 import { constants, createReadStream, createWriteStream, statSync, type Stats } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
@@ -13,18 +13,18 @@ import {
 } from '../../conversion/upload/sniff.ts'
 import { Misuse } from '../failure.ts'
 
-/** One document to be. */
+/** The input of one document. */
 export interface Input {
-  /** As the person named it. */
+  /** The path as the user gave it. */
   readonly shown: string
   /** The document's name, without its extension. */
   readonly name: string
   readonly source: 'file' | 'stream' | 'folder' | 'parts'
-  /** One path; of parts, all of them in the order of their numbers. */
+  /** One path, or those of all parts in order. */
   readonly paths: readonly string[]
 }
 
-/** An input as one file that can be read at any place. */
+/** An input as one seekable file. */
 export interface PreparedInput {
   readonly path: string
   readonly kind: FileKind
@@ -34,7 +34,7 @@ export interface PreparedInput {
 /** An export in parts, as Notion names them. */
 const PART = /^(.+)-Part-(\d+)\.zip$/i
 
-/** Groups the files that were named. @throws Misuse where standard input is named twice */
+/** Groups the arguments into inputs. @throws Misuse if standard input is given twice */
 export function groupInputs(files: readonly string[]): Input[] {
   const inputs: Input[] = []
   const exports = new Map<string, Map<number, string>>()
@@ -48,13 +48,13 @@ export function groupInputs(files: readonly string[]): Input[] {
     }
   }
   if (inputs.filter(({ shown }) => shown === '-').length > 1)
-    throw new Misuse('Standard input (-) can be read once.')
+    throw new Misuse('Standard input (-) can be given only once.')
   return inputs.map((input) =>
     input.source === 'parts' ? completeParts(input, exports.get(input.name) ?? new Map()) : input,
   )
 }
 
-/** A lone part is a file as any other. */
+/** A single part is converted like any other file. */
 function completeParts(input: Input, parts: ReadonlyMap<number, string>): Input {
   const paths = [...parts].sort(([a], [b]) => a - b).map(([, path]) => path)
   return paths.length === 1 ? readInput(input.shown) : { ...input, shown: paths.join(', '), paths }
@@ -69,18 +69,18 @@ function readInput(file: string): Input {
   return { shown: file, name: name || 'export', source, paths: [file] }
 }
 
-/** What can be read only once, from its beginning to its end. */
+/** Whether a file can only be read once and in order. */
 function isStream(stats: Stats | undefined): boolean {
   const kinds: readonly number[] = [constants.S_IFIFO, constants.S_IFCHR, constants.S_IFSOCK]
   return stats !== undefined && kinds.includes(stats.mode & constants.S_IFMT)
 }
 
 /**
- * Makes one file of an input.
+ * Makes an input one seekable file.
  *
- * @param scratch a folder for a copy where one is needed
- * @param withFiles whether the content of a folder's files is wanted, and not their names alone
- * @throws SetupError where it is not there or is neither kind
+ * @param scratch a folder for a copy if one is needed
+ * @param withFiles whether to include the content of a folder's files, not only their names
+ * @throws SetupError if it does not exist or is neither HTML nor ZIP
  */
 export async function prepare(
   input: Input,
@@ -109,7 +109,7 @@ async function spool({ shown }: Input, copy: string, signal: AbortSignal): Promi
   await pipeline(from, createWriteStream(copy, { flags: 'wx', mode: 0o600 }), { signal })
 }
 
-/** The parts as entries of an archive, which the engine opens as one export. */
+/** Puts the parts into one archive, which the engine opens as one export. */
 async function joinParts(
   paths: readonly string[],
   copy: string,
@@ -134,19 +134,19 @@ async function listFiles(folder: string): Promise<string[]> {
     .sort()
 }
 
-/** A folder's files that are neither pages nor parts: they go along with the document. */
+/** A folder's files that are neither pages nor parts; they are copied with the document. */
 export async function listAssets(folder: string): Promise<string[]> {
   return (await listFiles(join(folder, '/'))).filter((path) => !isPage(path) && !PART.test(path))
 }
 
-/** Whether a folder has parts of an export, with assets inside. */
+/** Whether a folder contains parts of an export, which have assets inside. */
 export async function hasParts(folder: string): Promise<boolean> {
   return (await readdir(folder)).some((name) => PART.test(name))
 }
 
 /**
- * The folder as an archive. Of what is neither page nor part the name is enough: documents link to
- * it.
+ * Packs the folder into an archive. Other files than pages and parts need only their names, because
+ * documents link to them.
  */
 async function packFolder(
   folder: string,
@@ -181,12 +181,12 @@ async function sniffFile(path: string, fileName: string): Promise<PreparedInput>
   return { path, kind, fileName }
 }
 
-/** TABLE of the system's reasons in words. */
+/** TABLE of system errors in words. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   EISDIR: 'this is a folder',
   ENOTDIR: 'a part of this path is a file',
-  EACCES: 'you may not use it',
+  EACCES: 'permission denied',
   ENOSPC: 'the disk is full',
 }
 

@@ -16,7 +16,7 @@ const EXTENSIONS = { markdown: '.md', json: '.json', chunks: '.jsonl' } as const
   string
 >
 
-/** Puts a finished document in its place. @throws SetupError, OutputLost */
+/** Writes a finished document. @throws SetupError, OutputError */
 export type OutputWriter = (
   input: Input,
   prepared: PreparedInput,
@@ -24,17 +24,17 @@ export type OutputWriter = (
   key?: string,
 ) => Promise<void>
 
-/** Where folders of pages go. */
+/** Where to write folders of pages. */
 export interface PagesPlace {
   readonly store: OutputWriter
-  /** Whether the folder is what an export with this key makes; says so, then. */
+  /** Whether the folder is already what an export with this key makes; if so, prints that. */
   readonly isUnchanged?: (input: Input, key: string) => Promise<boolean>
 }
 
 /**
- * The place that is meant for folders of pages: a ZIP archive, or a folder.
+ * Creates the writer of folders of pages, into a ZIP archive or a folder.
  *
- * @param exports how many there are: several get a folder each
+ * @param exports number of exports; several get a folder each
  */
 export function createPagesWriter(
   output: string | undefined,
@@ -58,7 +58,7 @@ export function createPagesWriter(
       const done = await writePagesFolder(archive, root, mode, key)
       if (mode.sync) say(root, done.written, done.unchanged, done.removed)
       for (const path of done.edited)
-        printError(`${join(root, path)} has gone from the export, but was changed here: it stays.`)
+        printError(`${join(root, path)} is no longer in the export, but was changed here: kept.`)
     },
     isUnchanged: async (input, key) => {
       const { unchangedFiles } = await import('./unchanged-folder.ts')
@@ -69,12 +69,12 @@ export function createPagesWriter(
   }
 }
 
-/** Says what became of the files of a folder. */
+/** Prints how many files of a folder changed. */
 function say(root: string, written: number, unchanged: number, removed: number): void {
   printError(`${root}: ${written} written, ${unchanged} unchanged, ${removed} removed.`)
 }
 
-/** The place that is meant. @param output as given; undefined for standard output */
+/** Creates the writer of documents. @param output as given; undefined for standard output */
 export function createOutputWriter(
   output: string | undefined,
   format: DocumentFormat,
@@ -113,7 +113,7 @@ async function writeAssets(
   }
 }
 
-/** At once, so that nobody sees half of it. */
+/** Replaces the file atomically, so that no reader sees half of it. */
 export async function replaceFile(document: string, output: string): Promise<void> {
   const part = `${resolve(output)}.part`
   try {
@@ -125,7 +125,7 @@ export async function replaceFile(document: string, output: string): Promise<voi
   }
 }
 
-/** Names for the documents of one call: two exports of the same name get one each. */
+/** Gives each document of a run its own name, even if two exports have the same. */
 class UniqueNames {
   readonly #taken = new Set<string>()
 
@@ -137,7 +137,7 @@ class UniqueNames {
   }
 }
 
-/** Whether documents are put into it: it is a folder, or its name ends as one. */
+/** Whether a path is a folder: it exists as one, or ends with a separator. */
 export function isFolder(path: string): boolean {
   return (
     path.endsWith('/') ||

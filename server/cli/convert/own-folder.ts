@@ -1,4 +1,4 @@
-// A folder into which files are written without ever leaving it: no link in it is followed.
+// An output folder. Writing never leaves it, because no link in it is followed.
 import { randomUUID } from 'node:crypto'
 import {
   closeSync,
@@ -15,26 +15,25 @@ import { codeOf } from '../../common/errors.ts'
 import { hashNow } from './file-hash.ts'
 import { WriteError } from './write-error.ts'
 
-/** Paths in it are relative, with `/` between folders. */
+/** Its paths are relative, with `/` between folders. */
 export class OwnFolder {
   readonly root: string
-  /** Folders that were looked at, or made. */
+  /** Folders that were checked or created. */
   readonly #folders = new Set<string>([''])
 
   constructor(root: string) {
     this.root = root
   }
 
-  /** The file's place on this system. */
+  /** The path on this system. */
   at(path: string): string {
     return join(this.root, ...path.split('/'))
   }
 
   /**
-   * Whether there is a file.
+   * Whether the file exists.
    *
-   * @throws WriteError where a link or a folder is in its place, or a link or a file in that of a
-   *   folder above it
+   * @throws WriteError if the path is a link or a folder, or a parent is a link or a file
    */
   has(path: string): boolean {
     const segments = path.split('/')
@@ -51,18 +50,18 @@ export class OwnFolder {
     return stats !== undefined
   }
 
-  /** The SHA-256 of a file, hexadecimal; null where there is none. @throws WriteError as `has` */
+  /** The SHA-256 of a file, hexadecimal; null if it does not exist. @throws WriteError as `has` */
   sha256(path: string): string | null {
     return this.has(path) ? hashNow(this.at(path)) : null
   }
 
-  /** Whether two paths are one file, as on systems that ignore case. */
+  /** Whether two paths are the same file, as on systems that ignore case. */
   isSame(a: string, b: string): boolean {
     const [one, other] = [this.#stats(a), this.#stats(b)]
     return one !== undefined && one.ino === other?.ino && one.dev === other.dev
   }
 
-  /** Writes a file at once, so that nobody sees half of it. @throws WriteError as `has` */
+  /** Writes a file atomically. @throws WriteError as `has` */
   async write(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
     this.has(path)
     const target = this.at(path)
@@ -90,7 +89,7 @@ export class OwnFolder {
     this.#folders.add(folder)
   }
 
-  /** Removes a file, and the folders above it that are empty then. @throws WriteError as `has` */
+  /** Removes a file, and parent folders that are then empty. @throws WriteError as `has` */
   async remove(path: string): Promise<void> {
     if (!this.has(path)) return
     await rm(this.at(path))
@@ -100,7 +99,7 @@ export class OwnFolder {
       try {
         await rmdir(this.at(folder))
       } catch {
-        return // it is not empty
+        return // not empty
       }
       this.#folders.delete(folder)
     }
@@ -119,7 +118,7 @@ export class OwnFolder {
 function inTheWay(path: string, isLink: boolean): WriteError {
   return new WriteError(
     isLink
-      ? `${path} is a link, through which nothing is written. Remove it, or choose another folder.`
+      ? `${path} is a link, which is not followed. Remove it, or choose another folder.`
       : `${path} is in the way. Remove it, or choose another folder.`,
   )
 }

@@ -3,10 +3,10 @@ import type { WriteStream } from 'node:tty'
 import type { ConversionProgress } from '../../conversion/pool/conversion-step.ts'
 
 const WIDTH = 30
-/** Milliseconds between two drawings. */
+/** Milliseconds between two redraws. */
 const REDRAW_MS = 80
 
-/** A bar that is drawn on `stream` where that is a terminal. `clear` leaves an empty line. */
+/** A bar drawn on `stream` if that is a terminal. `clear` erases it. */
 export function progressBar(
   stream: WriteStream,
   name: string,

@@ -1,4 +1,4 @@
-// Whether a folder of pages is as an export would make it again: by the export's key, and by its files.
+// Tells by its key and its files whether a folder of pages is up to date with an export.
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MANIFEST, readManifest } from '@tollmark/notion-markdown/archive'
@@ -6,9 +6,8 @@ import { codeOf } from '../../common/errors.ts'
 import { hashNow } from './file-hash.ts'
 
 /**
- * How many files a folder has that was made of the export with this key, and has the content it was
- * made with; null where anything differs. Files are read, because their times tell nothing after a
- * checkout.
+ * The number of files, if the folder was made from the export with this key and no file has
+ * changed; otherwise null. Reads the files, because their timestamps mean nothing after a checkout.
  */
 export function unchangedFiles(root: string, key: string): number | null {
   const list = join(root, MANIFEST)

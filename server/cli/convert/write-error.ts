@@ -1,11 +1,11 @@
-// A document, or a folder of pages, that cannot be written.
+// Errors of writing documents and folders of pages.
 import { SetupError } from '../../common/errors.ts'
 import { fileErrorReason } from './inputs.ts'
 
-/** The document could not be put where it belongs. */
+/** The output could not be written. */
 export class WriteError extends SetupError {}
 
-/** What is said where a file cannot be written. */
+/** Describes why a file cannot be written. */
 export function writeError(output: string, error: unknown): SetupError {
   return new WriteError(`${output} cannot be written: ${fileErrorReason(error)}.`, { cause: error })
 }

@@ -1,5 +1,5 @@
-// A folder of pages, written again and again: what has changed is written, what has gone is removed,
-// and what somebody else put there stays.
+// Writes a folder of pages, again and again: writes changed files, removes those no longer in the
+// export, and keeps files that others put there.
 import { mkdir, readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import {
@@ -16,20 +16,20 @@ import { codeOf } from '../../common/errors.ts'
 import { OwnFolder } from './own-folder.ts'
 import { writeError, WriteError } from './write-error.ts'
 
-/** How a folder is written that is there already. */
+/** How to write into an existing folder. */
 export interface PagesMode {
-  /** Whether only what changed is written, and what has gone is removed. */
+  /** Whether to write only changed files and remove those no longer in the export. */
   readonly sync: boolean
-  /** Whether pages that have gone stay. */
+  /** Whether to keep pages that are no longer in the export. */
   readonly keep: boolean
 }
 
-/** What became of the files. */
+/** What was done with the files. */
 export interface PagesWritten {
   readonly written: number
   readonly unchanged: number
   readonly removed: number
-  /** Files that have gone from the export, and stay because somebody has changed them. */
+  /** Files no longer in the export that were kept because somebody changed them. */
   readonly edited: readonly string[]
 }
 
@@ -37,8 +37,8 @@ export interface PagesWritten {
  * Writes the files of a folder of pages.
  *
  * @param archive the ZIP archive with the pages
- * @param key of the export that they are made of, for `unchangedFiles`
- * @throws WriteError before anything is written, where a file that is not ours is in the way
+ * @param key the export's key, for `unchangedFiles`
+ * @throws WriteError before writing anything, if somebody else's file is in the way
  */
 export async function writePagesFolder(
   archive: string,
@@ -57,7 +57,7 @@ export async function writePagesFolder(
   }
 }
 
-/** One writing of a folder. */
+/** One update of a folder. */
 class PagesUpdate {
   readonly #folder: OwnFolder
   readonly #files: readonly PageFile[]
@@ -91,10 +91,11 @@ class PagesUpdate {
     const { gone, kept } = this.#partGone(old, wanted)
     const exportKey = this.#key !== undefined && { exportKey: this.#key }
     const final = writeManifest({ flavor, ...exportKey, files: [...files, ...kept] })
-    // Whatever ends this, what was written is known as ours the next time.
+    // However this ends, the next run knows which files are ours.
     if (final !== oldText)
       await this.#writeList(writeManifest({ flavor, files: [...files, ...gone, ...kept] }))
-    // Where a file system takes both names for one, removing the old one later would remove the new.
+    // On a file system that treats both names as one, removing the old file would remove the new
+    // one.
     const folded = new Set([...wanted.keys()].map(foldName))
     const isRenamed = ({ path }: ManifestFile): boolean => folded.has(foldName(path))
     for (const file of gone.filter(isRenamed)) await this.#remove(file)
@@ -105,7 +106,7 @@ class PagesUpdate {
     return { ...counts, edited: this.#edited }
   }
 
-  /** Demands that nothing of anybody else's is in the place of a file. */
+  /** Checks that no file of others is in the way. */
   #checkWay(
     old: ReadonlyMap<string, ManifestFile>,
     wanted: ReadonlyMap<string, ManifestFile>,
@@ -123,8 +124,8 @@ class PagesUpdate {
   }
 
   /**
-   * Parts the files that are no longer wanted: those to be removed, and those that stay. A page that
-   * has another path now is no page that has gone.
+   * Splits the files that are no longer made into those to remove and those to keep. A page that
+   * has moved is always removed at its old path.
    */
   #partGone(
     old: ReadonlyMap<string, ManifestFile>,
@@ -146,7 +147,7 @@ class PagesUpdate {
     this.#written++
   }
 
-  /** Removes a file of ours, unless somebody has changed it. */
+  /** Removes a file of ours, unless somebody changed it. */
   async #remove({ path, sha256 }: ManifestFile): Promise<void> {
     const now = this.#folder.sha256(path)
     if (now === null) return

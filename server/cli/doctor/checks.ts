@@ -1,4 +1,4 @@
-// TABLE of what `tollmark doctor` looks at.
+// TABLE of the checks of `tollmark doctor`.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,13 +13,13 @@ import { openStore, type Store } from '../../store/open.ts'
 import { outageFolder } from '../../store/persistent-folder.ts'
 import { StoreError } from '../../store/store-error.ts'
 
-/** `warning`: it works, and will not always. `failed`: something does not work. */
+/** `warning`: it works now, but may not always. `failed`: something does not work. */
 export type Finding = readonly [status: 'ok' | 'warning' | 'failed', detail: string]
 
-/** What checks look at. */
+/** What the checks inspect. */
 export interface Examined {
   readonly config: Config
-  /** Null where it cannot be opened without changing it. */
+  /** Null if it cannot be opened without changing it. */
   readonly store: Store | null
 }
 
@@ -28,15 +28,15 @@ interface Check {
   readonly look: (examined: Examined) => Promise<Finding>
 }
 
-/** Milliseconds that the clock of the database may differ before somebody should look at it. */
+/** Milliseconds that the database's clock may differ before it is a warning. */
 const CLOCK_MS = 2_000
-/** Milliseconds for one durable write, beyond which every request is noticeably later. */
+/** Milliseconds for one durable write; above this, every request is noticeably slower. */
 const SYNC_MS = 20
 /** Files that a process should be able to open: each proxied request needs two. */
 const OPEN_FILES = 4_096
 const FREE_BYTES = 1_073_741_824
 
-/** All checks, in the order in which they are shown. */
+/** All checks, in display order. */
 export const CHECKS: readonly Check[] = [
   { name: 'versions', look: versions },
   { name: 'clock', look: clock },
@@ -51,7 +51,8 @@ export const CHECKS: readonly Check[] = [
 ]
 
 /**
- * Opens what the checks look at. A store that lacks migrations is not opened: that would run them.
+ * Opens what the checks inspect. Does not open a store that lacks migrations, because that would
+ * run them.
  */
 export async function examine(config: Config): Promise<Examined> {
   const { storage } = config
@@ -74,14 +75,14 @@ async function versions({ config }: Examined): Promise<Finding> {
 
 async function clock({ store }: Examined): Promise<Finding> {
   if (store === null) return UNOPENED
-  if (store.dialect === 'sqlite') return ['ok', 'this machine has the only clock']
+  if (store.dialect === 'sqlite') return ['ok', "only this machine's clock matters"]
   const before = Date.now()
   const theirs = await store.time(before)
   const apart = Math.round(theirs - (before + Date.now()) / 2)
   const text = `the database's clock is ${Math.abs(apart)} ms ${apart < 0 ? 'behind' : 'ahead'}`
   return Math.abs(apart) <= CLOCK_MS
     ? ['ok', text]
-    : ['warning', `${text}: limits go by it, logs do not. Let both machines use NTP`]
+    : ['warning', `${text}: limits use it, logs do not. Use NTP on both machines`]
 }
 
 async function diskSync({ config }: Examined): Promise<Finding> {
@@ -123,14 +124,14 @@ async function dataFolder({ config }: Examined): Promise<Finding> {
   return folder === null
     ? [
         'warning',
-        'the data folder does not outlive the process: while the database is away, requests are answered 503',
+        'the data folder does not outlive the process: while the database is down, requests get 503',
       ]
     : ['ok', 'the data folder outlives the process']
 }
 
 async function limits(): Promise<Finding> {
-  if (process.platform !== 'linux') return ['ok', 'not looked at on this system']
-  // Node raises the soft limit to the hard one when it starts.
+  if (process.platform !== 'linux') return ['ok', 'not checked on this system']
+  // Node raises the soft limit to the hard one at start.
   const found = /^Max open files\s+(\w+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
   const text = `open files: ${found ?? 'unknown'}`
   return found === 'unlimited' || Number(found) >= OPEN_FILES
@@ -143,7 +144,7 @@ async function files({ config }: Examined): Promise<Finding> {
   await using closing = new AsyncDisposableStack()
   const unused = {
     place: (): never => {
-      throw new Error('nothing is fetched here')
+      throw new Error('this check must not read blobs')
     },
     [Symbol.dispose]: () => {},
   }
@@ -159,7 +160,8 @@ async function files({ config }: Examined): Promise<Finding> {
 async function masterKey({ config }: Examined): Promise<Finding> {
   if (config.storage.masterKey !== null) return ['ok', 'TOLLMARK_MASTER_KEY']
   const path = join(config.storage.data, 'master.key')
-  if (!existsSync(path)) return ['warning', `${path} is not there yet; the first start makes it`]
+  if (!existsSync(path))
+    return ['warning', `${path} does not exist yet; the first start creates it`]
   const open = statSync(path).mode & 0o077
   return open === 0 ? ['ok', path] : ['failed', `other users can read ${path}; run chmod 600 on it`]
 }
@@ -185,12 +187,12 @@ async function balancer({ config }: Examined): Promise<Finding> {
         'warning',
         `TOLLMARK_TRUST_PROXY is set and the server listens on ${host}: only the reverse proxy may reach it`,
       ]
-    : ['ok', trustProxy ? 'a reverse proxy in front is trusted' : 'no reverse proxy is trusted']
+    : ['ok', trustProxy ? 'the reverse proxy is trusted' : 'no reverse proxy is trusted']
 }
 
-const UNOPENED: Finding = ['warning', 'not looked at: no store with the schema of this version']
+const UNOPENED: Finding = ['warning', 'not checked: no store with the schema of this version']
 
-/** The folder, or where it is not made yet the one that it will be in. */
+/** The folder, or the nearest existing parent. */
 function existingFolder(path: string): string {
   return existsSync(path) ? path : existingFolder(join(path, '..'))
 }
