@@ -88,7 +88,7 @@ export const insertAccountOnce = procedure(
 /**
  * Creates an account.
  *
- * @throws Problem `invalid_field` where the name is taken
+ * @throws Problem `invalid_field` if the name is taken
  */
 export async function createAccount(
   store: Store,
@@ -161,8 +161,7 @@ export type AccountChange = Partly<{
  * Changes an account. Disabling it ends its sessions, and its tokens and keys stop working until it
  * is enabled again.
  *
- * @throws Problem `account_not_found`; `invalid_field` where the name is taken;
- *   `last_administrator`
+ * @throws Problem `account_not_found`; `invalid_field` if the name is taken; `last_administrator`
  */
 export async function changeAccount(
   store: Store,
@@ -227,7 +226,7 @@ function* isLastAdmin(db: QueryBuilder, { id, role, disabled }: AccountRow): Ste
 const unlessDeleted = (db: QueryBuilder, id: string) =>
   db.selectFrom('accounts').selectAll().where('id', '=', id).where('deleted_at', 'is', null)
 
-/** Changes an account. Disabling it also ends its sessions, and one that is just being created. */
+/** Changes an account. Disabling it also ends its sessions, even one that is being created. */
 export const updateAccount = procedure(
   import.meta.url,
   'updateAccount',
@@ -304,7 +303,7 @@ export async function showAccount(
 function accountNotFound(): Problem {
   return new Problem(
     'account_not_found',
-    'No account has this id. GET /api/v1/accounts lists the accounts that you may see.',
+    'No account has this id. GET /api/v1/accounts lists the accounts that you can see.',
   )
 }
 

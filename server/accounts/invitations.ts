@@ -70,8 +70,7 @@ export async function countInvitations(store: Store): Promise<number> {
 }
 
 /**
- * Takes an invitation back. The account that was made with it stays. @throws Problem
- * `invitation_not_found`
+ * Revokes an invitation. An account created with it stays. @throws Problem `invitation_not_found`
  */
 export async function deleteInvitation(store: Store, id: string): Promise<void> {
   const [deleted] = await store.write(store.db.deleteFrom('invitations').where('id', '=', id))
@@ -84,7 +83,7 @@ export async function deleteInvitation(store: Store, id: string): Promise<void> 
 
 /**
  * The open invitation of a link. @throws Problem `invitation_not_found`, whether it was used, has
- * expired or never was
+ * expired or never existed
  */
 export async function openInvitation(
   store: Store,
@@ -118,7 +117,7 @@ type Acceptance = {
   now: number
 }
 
-/** Creates the account of an invitation, or returns why it cannot. */
+/** Creates the account of an invitation, or returns the reason why not. */
 export const acceptOnce = procedure(
   import.meta.url,
   'acceptOnce',
@@ -155,8 +154,8 @@ export const acceptOnce = procedure(
 /**
  * Creates the account of an invitation link, and signs it in.
  *
- * @throws Problem `invitation_not_found`; `invalid_field` where the e-mail has an account;
- *   `too_many_attempts` where too many wait
+ * @throws Problem `invitation_not_found`; `invalid_field` if the e-mail has an account;
+ *   `too_many_attempts` if too many callers wait
  */
 export async function acceptInvitation(
   store: Store,
@@ -187,7 +186,7 @@ export async function acceptInvitation(
 function linkNotFound(): Problem {
   return new Problem(
     'invitation_not_found',
-    'This invitation was used, has expired or was withdrawn. Ask for a new link.',
+    'This invitation was used, has expired or was revoked. Ask for a new link.',
   )
 }
 

@@ -23,10 +23,10 @@ export interface PasswordReset {
 }
 
 /**
- * Creates the link of an account, in place of an older one. The password stays until the link is
- * used.
+ * Creates the link of an account and replaces an older one. The password stays valid until the link
+ * is used.
  *
- * @throws Problem `account_not_found`; `invalid_field` where the account is disabled
+ * @throws Problem `account_not_found`; `invalid_field` if the account is disabled
  */
 export async function createPasswordReset(
   store: Store,
@@ -58,8 +58,8 @@ export function passwordResetPath(token: string): string {
 }
 
 /**
- * Whose password a link sets. @throws Problem `reset_not_found`, whether it was used, has expired
- * or never was
+ * The account of a link. @throws Problem `reset_not_found`, whether it was used, has expired or
+ * never existed
  */
 export async function openPasswordReset(
   store: Store,
@@ -90,7 +90,8 @@ type ResetInput = {
 }
 
 /**
- * Uses a link: sets the password of its account and ends its sessions, or returns why it cannot.
+ * Uses a link: sets the password of its account and ends its sessions, or returns the reason why
+ * not.
  */
 export const resetOnce = procedure(
   import.meta.url,
@@ -144,8 +145,8 @@ export const resetOnce = procedure(
  * Sets the password of a link's account, and signs it in. All its sessions end.
  *
  * @param email for an account without one; otherwise ignored
- * @throws Problem `reset_not_found`; `invalid_field` where an e-mail is missing or another
- *   account's; `too_many_attempts`
+ * @throws Problem `reset_not_found`; `invalid_field` if an e-mail is missing or belongs to another
+ *   account; `too_many_attempts`
  */
 export async function acceptPasswordReset(
   store: Store,

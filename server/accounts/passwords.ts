@@ -20,7 +20,7 @@ const MAX_WAITING = { slots: 100, always: false }
 /** Seconds after which a refused caller should try again. */
 const RETRY_AFTER_SECONDS = 3
 
-/** Owners of a place in the queue. Each has a share. */
+/** Who waits in the queue. Each address and each subject has a share. */
 export interface Hashing {
   /** The client's address; for IPv6 its /64 network. */
   readonly address: string
@@ -48,8 +48,8 @@ const subjects = new FairShares(MAX_WAITING)
 /**
  * Runs `work`, which hashes passwords, when it is its turn.
  *
- * @throws Problem `too_many_attempts`: 429 where too many of the same address or about the same
- *   account wait, 503 where too many of all do
+ * @throws Problem `too_many_attempts`: 429 if too many callers of the same address or for the same
+ *   account wait, 503 if too many wait overall
  */
 export async function queued<R>({ address, subject }: Hashing, work: () => Promise<R>): Promise<R> {
   const dropped = new AbortController()

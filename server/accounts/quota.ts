@@ -1,12 +1,10 @@
 // The daily quota, exact to one conversion. A conversion is reserved when its upload has arrived,
-// and counted durably before success is answered. Any other end gives it back; conversions that
-// were tried and failed at most as often a day as the plan has conversions, so that failing on
-// purpose costs.
+// and counted durably before the response. Otherwise it is refunded, but conversions that started
+// and failed only as often a day as the plan has conversions, so that failing on purpose costs.
 //
-// If a process is killed, its counted conversions stay counted and its reservations are given back
-// with its instance (store/instance.ts). So no day has more successes than the quota, and at most
-// the answers that were on their way are lost; an Idempotency-Key fetches those without converting
-// again.
+// If a process is killed, its counted conversions stay counted and its reservations are deleted
+// with its instance (store/instance.ts). So no day has more successes than the quota, and only
+// responses in flight are lost; an Idempotency-Key fetches those without converting again.
 import { DAY } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
@@ -27,7 +25,7 @@ export interface Reservation {
   readonly limit: number | null
 }
 
-/** The UTC day of a moment, in days since 1970. */
+/** The UTC day of a timestamp, in days since 1970. */
 function utcDay(now: number): number {
   return Math.floor(now / DAY)
 }
@@ -78,7 +76,7 @@ export function quotaLock(account: string): string {
 
 /**
  * Admits a conversion if the quota allows, inside a procedure. `full`: others have reserved the
- * rest and may give it back.
+ * rest and may release it.
  */
 export function* reserve(
   db: QueryBuilder,
@@ -127,11 +125,11 @@ export function* count(db: QueryBuilder, { id, account, day, limit }: Reservatio
 }
 
 /**
- * Whether one more failed conversion may be given back; counts it. For procedures that hold the
- * account's lock.
+ * Whether one more failed conversion can be refunded; counts the refund. For procedures that hold
+ * the account's lock.
  *
- * @param limit conversions per day of the plan, which is also how many are given back; null means
- *   no limit
+ * @param limit conversions per day of the plan, which is also the number of refunds; null means no
+ *   limit
  */
 export function* countRefund(
   db: QueryBuilder,
@@ -160,8 +158,8 @@ export function* countRefund(
 }
 
 /**
- * Gives back a counted conversion, as often as is allowed. For procedures that hold the account's
- * lock.
+ * Refunds a counted conversion, if that is still allowed today. For procedures that hold the
+ * account's lock.
  */
 export function* refund(
   db: QueryBuilder,
@@ -211,8 +209,8 @@ export async function usedToday(store: Store, account: string, now: number): Pro
 }
 
 /**
- * Whether an account has counted all conversions of this UTC day. Reservations, which may be given
- * back, do not count.
+ * Whether an account has used all conversions of this UTC day. Ignores reservations, which may be
+ * released.
  */
 export async function isUsedUp(
   store: Store,

@@ -1,4 +1,4 @@
-// Dashboard sessions: a random cookie, of which the hash is stored, from sign-in to sign-out.
+// Dashboard sessions, from sign-in to sign-out: a random cookie whose hash is stored.
 import { DAY } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import { createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
@@ -45,7 +45,7 @@ export function* insertSession(
  *
  * @param who e-mail in lower case, password as typed, client address
  * @param old the cookie that the browser sent, valid or not
- * @throws Problem `invalid_credentials`, in the same words and time whatever was wrong;
+ * @throws Problem `invalid_credentials`, with the same sentence and timing whatever was wrong;
  *   `too_many_attempts`
  */
 export async function signIn(
@@ -109,8 +109,8 @@ export const insertIfUnchanged = procedure(
 )
 
 /**
- * The caller that a cookie belongs to, or undefined if it is not valid (any more). A malformed one
- * costs no query.
+ * The caller that a cookie belongs to, or undefined if it is not valid. A malformed cookie costs no
+ * query.
  */
 export async function callerBySession(
   store: Store,
@@ -149,8 +149,8 @@ export async function signOut(store: Store, sessionId: string): Promise<void> {
 /**
  * Changes the password of an account and ends its other sessions.
  *
- * @throws Problem `invalid_credentials` where the current one is wrong, or is not the current one
- *   any more; `too_many_attempts`
+ * @throws Problem `invalid_credentials` if the current password is wrong or has just been changed;
+ *   `too_many_attempts`
  */
 export async function changePassword(
   store: Store,

@@ -16,7 +16,7 @@ import { insertSession, createSession, type NewSession, type SignedIn } from './
 /** TABLE of rules for e-mail addresses and passwords. */
 export const SIGN_IN = {
   /**
-   * Stricter than mail servers, because no mail is sent: one @, nothing invisible,
+   * Stricter than mail servers, because no mail is sent: one @, no invisible characters,
    * case-insensitive.
    */
   email: { form: /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u, most: 254 },
@@ -25,7 +25,7 @@ export const SIGN_IN = {
 
 /**
  * The token of the setup link, derived from the master key: the same in every process and at every
- * start, never stored.
+ * start, and never stored.
  */
 export function setupToken(master: Buffer): string {
   return createHmac('sha256', master).update('tollmark first account').digest('base64url')
@@ -84,8 +84,8 @@ export const setUpFirst = procedure(
  * Sets up the first account through the link, and signs it in.
  *
  * @param expected the token of the link; `given`: the one in the request
- * @throws Problem `setup_closed`; `invalid_token`; `invalid_field` where the e-mail has an account;
- *   `too_many_attempts` where too many wait
+ * @throws Problem `setup_closed`; `invalid_token`; `invalid_field` if the e-mail has an account;
+ *   `too_many_attempts` if too many callers wait
  */
 export async function setUpByLink(
   store: Store,

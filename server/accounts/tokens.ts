@@ -13,7 +13,7 @@ import { findOrCreateAccount, type NewAccount } from './accounts.ts'
 export const SCOPES = {
   convert: 'convert files and read the jobs of the account',
   manage: 'manage tokens, keys, credentials and accounts, and read their usage',
-  mint: 'make short-lived child keys of the keys of the account, and nothing else',
+  mint: "create short-lived child keys of the account's keys, and nothing else",
 } as const
 
 /** Name of a scope. */
@@ -155,7 +155,7 @@ function matching(
   })
 }
 
-/** Deletes a token for good; records made with it stay. @throws Problem `token_not_found` */
+/** Deletes a token permanently; records created with it stay. @throws Problem `token_not_found` */
 export async function purgeToken(
   store: Store,
   id: string,
@@ -167,8 +167,8 @@ export async function purgeToken(
 }
 
 /**
- * @throws Problem `token_not_found` where there is no such token, or (with `account`) it is another
- * account's
+ * @throws Problem `token_not_found` if there is no such token, or (with `account`) it belongs to
+ *   another account
  */
 export async function getToken(
   store: Store,
@@ -215,8 +215,7 @@ export async function revokeToken(
  * Authenticates a caller by its `Authorization` header (RFC 6750, section 2.1). Malformed tokens
  * cost no query.
  *
- * @throws Problem `invalid_token`, whose sentence tells the owner of a real token why it does not
- *   work, and nobody else anything
+ * @throws Problem `invalid_token`; only for a real token does its sentence say why it does not work
  */
 export async function authenticate(
   store: Store,

@@ -1,4 +1,4 @@
-// All routes of a process that answers requests.
+// The routes of a web process.
 import type { Context, MiddlewareHandler } from 'hono'
 import { compress } from 'hono/compress'
 import { cors } from 'hono/cors'
@@ -47,10 +47,10 @@ import {
 } from './surface.ts'
 import { logWhenDone } from './request-log.ts'
 
-/** What a process needs that answers all routes. */
+/** What a web process depends on. */
 export interface AppDependencies extends SurfaceDependencies, ConvertDependencies {
   watcher: JobWatcher
-  /** The token in the link to the first account. */
+  /** The token of the setup link. */
   setupToken: string
   /** Handles `/proxy` before any other route; the management routes change its keys. */
   proxied: Proxy
@@ -106,7 +106,7 @@ const EXPOSED = [
 /** How long browsers may cache a preflight; Chromium's maximum. */
 const PREFLIGHT_SECONDS = 7200
 
-/** Lets pages of these origins call with a token, never with a cookie. */
+/** Allows pages of these origins to call with a token, but never with a cookie. */
 function crossOrigin(origins: '*' | readonly string[]): MiddlewareHandler<ApiEnv> {
   return cors({
     origin: origins === '*' ? origins : [...origins],
@@ -116,7 +116,7 @@ function crossOrigin(origins: '*' | readonly string[]): MiddlewareHandler<ApiEnv
   })
 }
 
-/** Creates the listeners of a process that answers all routes. */
+/** Creates the listeners of a web process. */
 export function createApp(deps: AppDependencies): RequestListeners {
   const { store, plans, clock, proxied, dashboard, setupToken } = deps
   const turns = new TurnBudget(REQUESTS_PER_TURN)
@@ -145,8 +145,7 @@ export function createApp(deps: AppDependencies): RequestListeners {
   api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeProxy(api)
   describeApi(api)
-  // The router is compiled when it is first asked: by nobody whose streams would stand still for
-  // it.
+  // The first match compiles the router. Do it now, so that it does not stall streams later.
   api.router.match('GET', '/')
   const answerApi = nodeListener(api, deps)
   const showPage = withRequestLog(dashboard, deps)
@@ -155,7 +154,7 @@ export function createApp(deps: AppDependencies): RequestListeners {
       answerApi(incoming, outgoing)
   }
   const other: NodeRequestListener = (incoming, outgoing) => {
-    // On a connection that began with something else requests for the proxy come by this way.
+    // A request for the proxy arrives here if its connection began with another kind of request.
     if (requestFault(incoming) === null && isProxyTarget(incoming.url ?? ''))
       proxied.handle(new NodeExchange(incoming, outgoing))
     else turns.schedule(ownerOf(incoming, deps.trustProxy), () => answer(incoming, outgoing))
@@ -181,10 +180,7 @@ function withRequestLog(dashboard: Dashboard, { log, clock }: SurfaceDependencie
   }
 }
 
-/**
- * Headers of answers under /api: that nothing keeps a copy, and the caller's quota where it is
- * known who calls.
- */
+/** Headers of responses under /api: no caching, and the quota of an authenticated caller. */
 async function apiHeaders(
   c: Context<ApiEnv>,
   store: Store,

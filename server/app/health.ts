@@ -1,4 +1,4 @@
-// Whether this process works: what `/readyz` and the metric `ready` say.
+// Whether this process works, for `/readyz` and the metric `ready`.
 import type { Health, HealthState } from '../api/health.ts'
 import type { Proxy } from '../proxy/index.ts'
 import type { BlobStore } from '../store/blobs/blobs.ts'
@@ -6,7 +6,7 @@ import type { Instance } from '../store/instance.ts'
 import type { Store } from '../store/open.ts'
 import { StoreError, type StoreErrorCode } from '../store/store-error.ts'
 
-/** What a process stores things in, as its health check asks it. */
+/** The storage of a process, as its health check uses it. */
 export interface CheckedStorage {
   readonly store: Store
   readonly instance: Instance
@@ -16,7 +16,7 @@ export interface CheckedStorage {
 /** How the proxy of a process admits requests; see `Ledger`. */
 type Admitting = Proxy['admission']
 
-/** What is asked once the storage is open. */
+/** What is checked once the storage is open. */
 interface Opened {
   readonly storage: CheckedStorage
   /** Undefined in a worker process. */
@@ -24,38 +24,38 @@ interface Opened {
 }
 
 /**
- * Whether the process can serve requests: also while the store is away, as long as the ledger admits
- * requests without it. Lives as long as the server.
+ * Whether the process can serve requests, which includes the time when the store is down but the
+ * ledger admits requests without it. Lives as long as the server.
  */
 export class Readiness implements Health {
   #opened: Opened | undefined
   #check: (() => Promise<HealthState>) | undefined
   #isStopping = false
 
-  /** The storage is open: from now on it is what is asked. */
+  /** Called when the storage is open; from now on it is checked. */
   opened(storage: CheckedStorage, admission?: Admitting): void {
     const opened = { storage, admission }
     this.#opened = opened
     this.#check = createSharedCheck(() => healthOf(opened))
   }
 
-  /** From now on the process is not ready: it shuts down. */
+  /** Marks the process as not ready, because it shuts down. */
   stop(): void {
     this.#isStopping = true
   }
 
-  /** Whether the process takes requests, without asking the store. */
+  /** Whether the process accepts requests, without querying the store. */
   isReady(): boolean {
     if (this.#opened === undefined || this.#isStopping) return false
     return !isFailing(this.#opened) || this.#opened.admission?.admitsAlone() === true
   }
 
-  /** Whether the store does not answer or cannot be written, without asking it. */
+  /** Whether the store is down or cannot be written, without querying it. */
   isStoreFailing(): boolean {
     return this.#opened === undefined || isFailing(this.#opened)
   }
 
-  /** How the process is; asks the store and the blobs. */
+  /** The health of the process; queries the store and the blobs. */
   async check(): Promise<HealthState> {
     if (this.#isStopping) return unavailable('the server is shutting down')
     return this.#check === undefined ? unavailable(WAITING) : this.#check()
@@ -64,7 +64,7 @@ export class Readiness implements Health {
 
 const unavailable = (...troubles: string[]): HealthState => ({ status: 'unavailable', troubles })
 
-/** Whether the ledger or the heartbeat has met a store that fails. */
+/** Whether the ledger's or the heartbeat's last use of the store failed. */
 function isFailing({ storage, admission }: Opened): boolean {
   return storage.instance.failure() !== null || admission?.failing() === true
 }
@@ -72,7 +72,7 @@ function isFailing({ storage, admission }: Opened): boolean {
 /** The health of a process that waits for its database. */
 const WAITING = 'the store does not answer; the server starts when it does'
 
-/** TABLE of failures that an operator mends in another way than one of a store that is away. */
+/** TABLE of failures that need another remedy than a store that is down. */
 const FULL: Readonly<Partial<Record<StoreErrorCode, { store: string; files: string }>>> = {
   full: {
     store: 'the disk of the store is full',
@@ -83,16 +83,16 @@ const FULL: Readonly<Partial<Record<StoreErrorCode, { store: string; files: stri
 async function healthOf(opened: Opened): Promise<HealthState> {
   const { store, instance, blobs } = opened.storage
   const failing = isFailing(opened)
-  // A full disk can be read: only who writes learns of it. All at once: where nothing answers, the
-  // check still ends before a balancer gives up on it.
+  // Only a write notices a full disk. The checks run in parallel, so that they end before a
+  // balancer's timeout even if nothing responds.
   const [read, stored, written] = await Promise.all([
     failureOf(store.db.selectFrom('instances').select('id').limit(1).execute()),
     failureOf(blobs.check()),
     failing ? (instance.failure() ?? inTime(instance.beat())) : null,
   ])
   const storeFailure = written ?? read ?? (failing ? 'unavailable' : null)
-  // Requests to providers need no files: were the process not ready, a balancer would have none
-  // left, because all processes store files in one place.
+  // Proxied requests need no blobs, so this does not make the process unready: all processes share
+  // the blob store, and the balancer would have none left.
   const files = stored === null ? [] : [FULL[stored]?.files ?? 'files cannot be stored']
   if (storeFailure === null)
     return { status: files.length === 0 ? 'ok' : 'degraded', troubles: files }
@@ -102,10 +102,10 @@ async function healthOf(opened: Opened): Promise<HealthState> {
     : unavailable(trouble, ...files)
 }
 
-/** What goes on while the store is away. */
+/** What still works while the store is down. */
 const ALONE = 'proxied requests are admitted without it for TOLLMARK_STORE_GRACE'
 
-/** Why a check failed; null where it succeeded. */
+/** Why a check failed; null if it succeeded. */
 function failureOf(look: Promise<unknown>): Promise<StoreErrorCode | null> {
   return inTime(
     look.then(
@@ -116,8 +116,8 @@ function failureOf(look: Promise<unknown>): Promise<StoreErrorCode | null> {
 }
 
 /**
- * The result of a check, or `unavailable` after `HEALTH_TIMEOUT_MS`: a health check must answer
- * soon, and what hangs does not work.
+ * The result of a check, or `unavailable` after `HEALTH_TIMEOUT_MS`: a health check must end soon,
+ * and a store that hangs does not work.
  */
 function inTime(look: Promise<StoreErrorCode | null>): Promise<StoreErrorCode | null> {
   const late = new Promise<StoreErrorCode>((resolve) =>
@@ -136,7 +136,7 @@ function createSharedCheck<T>(look: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * How long the store and the blobs may take to say that they are there (milliseconds): half of what
- * a balancer waits (health_timeout of deploy/Caddyfile).
+ * How long the checks of the store and the blobs may take (milliseconds): half of a balancer's
+ * timeout (health_timeout in deploy/Caddyfile).
  */
 const HEALTH_TIMEOUT_MS = 1_000

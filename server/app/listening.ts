@@ -1,4 +1,4 @@
-// Listens as the settings say, and says in one sentence why that is not possible.
+// Listens on the configured address, or explains in one sentence why it cannot.
 import { ConnectionProblems } from '../common/connection-errors.ts'
 import { SetupError } from '../common/errors.ts'
 import { createTurns } from '../common/fairness/turn-budget.ts'
@@ -9,7 +9,7 @@ import { listen, ListenError, type RequestListeners, type RunningServer } from '
 /** The path of proxied requests. */
 export const PROXY_PATH = '/proxy'
 
-/** Listens. @throws SetupError */
+/** Listens on the configured address. @throws SetupError */
 export async function listenBySettings(
   listeners: RequestListeners,
   settings: Config['server'],
@@ -27,9 +27,9 @@ export async function listenBySettings(
 
 function sentenceOf({ code, host, port }: ListenError): string {
   if (code === 'EADDRINUSE')
-    return `Port ${port} on ${host} is in use. Stop what uses it, or set PORT to another one.`
+    return `Port ${port} on ${host} is in use. Stop the program that uses it, or set PORT to another port.`
   if (code === 'EACCES')
-    return `Port ${port} on ${host} may not be used by this user. Set PORT to one above 1023.`
+    return `Port ${port} on ${host} needs more privileges than this user has. Set PORT to a port above 1023.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `HOST "${host}" is no address of this machine. Set HOST to localhost, 0.0.0.0 or one of its addresses.`
   return `The server cannot listen on ${host}, port ${port} (${code ?? 'unknown reason'}).`

@@ -11,9 +11,9 @@ import { transientProblem } from '../store/transient-errors.ts'
 import { serve, type Running, type ServeOptions } from './serve.ts'
 import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from './signals.ts'
 
-/** What is set of the process besides its settings. */
+/** Options of the process besides its settings. */
 interface MainOptions extends Pick<ServeOptions, 'dashboardBuilt'> {
-  /** Whether what a person is told at the start is JSON, one line each. */
+  /** Whether start messages are JSON, one per line. */
   readonly json?: boolean
 }
 
@@ -35,7 +35,7 @@ export async function main(
   process.on('exit', removeScratchFolders)
   const log = openLog(config.server.logLevel, sink)
   for (const name of unknownSettings(env, config.customProviders))
-    log.warn('a setting is not known', { name })
+    log.warn('unknown setting', { name })
   limitThreadHeaps()
   const signals = handleStopSignals(() => performance.now())
   const write = (sentence: string, fields: Record<string, string>): void =>
@@ -50,7 +50,7 @@ export async function main(
   log.info('listening', { url: running.url, role: config.server.role })
   if (!isLoopback(config.server.host))
     log.warn(
-      'the server can be reached from other machines; put a reverse proxy with TLS in front of it',
+      'the server is reachable from other machines; put a reverse proxy with TLS in front of it',
     )
   write(`Tollmark is at ${running.url}`, { url: running.url })
   if (running.setupLink !== null)
@@ -61,8 +61,9 @@ export async function main(
 }
 
 /**
- * Starts the server. A signal before it has started ends the process: with 0 where it already
- * listened and waited for its database, else as shells have it, because a start was cut off.
+ * Starts the server. A signal before it has started ends the process: with 0 if it already listened
+ * and waited for its database, otherwise with 128 + the signal's number, because the start was
+ * interrupted.
  */
 async function startUnlessStopped(
   config: Config,
@@ -84,7 +85,7 @@ async function startUnlessStopped(
   if (typeof result !== 'string') return result
   stopping.abort()
   log.info('shutting down', { signal: result, drain_ms: 0 })
-  // So that nothing stays behind of what has been opened; no request has been accepted.
+  // Closes what has been opened; no request has been accepted.
   const closed = started.then(
     (running) => running.shutDown(),
     () => {},
@@ -93,7 +94,7 @@ async function startUnlessStopped(
   process.exit(isWaiting ? 0 : exitCodeOf(result))
 }
 
-/** The store may go away during startup: no bug, so no stack. */
+/** The store may go down during startup. That is no bug, so print no stack. */
 function shortError(error: unknown): never {
   const trouble = transientProblem(error)
   throw trouble
@@ -102,15 +103,15 @@ function shortError(error: unknown): never {
 }
 
 /**
- * What settling the ledger, handing back a job and closing the store may take once the requests
- * have ended, and once a second signal has come (milliseconds).
+ * Time for settling the ledger, requeuing a job and closing the store, after the requests have
+ * ended or a second signal has arrived (milliseconds).
  */
 const CLOSE_MS = 3_000
 const FORCED_CLOSE_MS = 1_000
 
 /**
- * Shuts down at the first signal. Whatever a part does, the process ends within the drain, the
- * shutdown timeout and `CLOSE_MS`; after a second signal within `FORCED_CLOSE_MS`.
+ * Shuts down at the first signal. Even if a part hangs, the process ends after the drain, the
+ * shutdown timeout and `CLOSE_MS`, or after a second signal within `FORCED_CLOSE_MS`.
  */
 async function shutDownOn(
   { first, second }: StopSignals,
@@ -129,16 +130,16 @@ async function shutDownOn(
     running.abandon()
     process.exit(code)
   }
-  // The stop was asked for and happens, so a supervisor need not be told of a failure.
+  // The stop was requested, so exit with 0 even if it takes too long.
   setTimeout(() => finish(0), drainMs + config.server.shutdownTimeout + CLOSE_MS)
   const forced = (): void => {
-    log.warn('ending at once', { signal: String(second.reason) })
+    log.warn('second signal: exiting now', { signal: String(second.reason) })
     setTimeout(() => finish(exitCodeOf(second.reason as StopSignal)), FORCED_CLOSE_MS)
   }
   second.addEventListener('abort', forced)
   if (second.aborted) forced()
   await running.shutDown({ drainMs, force: second })
-  // Whatever a library has left open.
+  // Exit even if a library left a handle open.
   process.exit(second.aborted ? exitCodeOf(second.reason as StopSignal) : 0)
 }
 
@@ -149,5 +150,5 @@ function drainOf({ server, storage }: Config): number {
   return server.drain ?? (isBalanced === true ? BALANCED_DRAIN_MS : 0)
 }
 
-/** Longer than twice the health interval of deploy/Caddyfile. */
+/** Longer than twice the health interval in deploy/Caddyfile. */
 const BALANCED_DRAIN_MS = 5_000

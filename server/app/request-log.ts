@@ -3,8 +3,7 @@ import type { HttpBindings } from '@hono/node-server'
 import type { Log, RequestLine } from '../common/log.ts'
 
 /**
- * Logs one line when the response is complete or the caller is gone; `describe` then says what the
- * request was.
+ * Logs one line, made by `describe`, when the response is complete or the caller has disconnected.
  */
 export function logWhenDone(
   { incoming, outgoing }: Pick<HttpBindings, 'incoming' | 'outgoing'>,
@@ -21,7 +20,7 @@ export function logWhenDone(
       ...describe(),
     })
   }
-  // Who left in the middle of the request is gone by now.
+  // The caller may have disconnected already.
   if (outgoing.closed) done()
   else outgoing.once('close', done)
 }

@@ -1,4 +1,4 @@
-// What a process opens for its role: web processes answer requests, workers run jobs.
+// What a process opens for its role: web processes serve requests, workers run jobs.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { readPlans } from '../accounts/plans.ts'
@@ -27,7 +27,7 @@ import type { SurfaceDependencies } from './surface.ts'
 /** The folder of the built dashboard. */
 const DASHBOARD = join(import.meta.dirname, '..', '..', 'dashboard', 'dist')
 
-/** What every process needs, whatever its role. */
+/** What every process depends on, whatever its role. */
 export interface CommonDependencies
   extends SurfaceDependencies, Omit<ConversionDependencies, 'converterPool'> {
   config: Config
@@ -35,20 +35,20 @@ export interface CommonDependencies
   dashboardBuilt: Promise<unknown> | null
 }
 
-/** What a process that answers requests has opened. */
+/** The opened parts of a web process. */
 export interface WebParts {
   listeners: RequestListeners
-  /** Conversions that are no jobs. */
+  /** The queue of conversions that are not jobs. */
   queue: ConversionQueue
   converterPool: ConverterPool
   proxied: Proxy
-  /** What the link to the first account must hold. */
+  /** The token of the setup link. */
   setup: string
-  /** Ends the streams that would not end by themselves. */
+  /** Ends event streams, which do not end on their own. */
   endStreams: () => void
 }
 
-/** Opens the parts that answer requests. */
+/** Opens the parts that serve requests. */
 export async function openWeb(
   deps: CommonDependencies,
   starting: AsyncDisposableStack,
@@ -85,7 +85,7 @@ export async function openWeb(
   return { listeners, proxied, queue, converterPool, setup, endStreams }
 }
 
-/** The metrics of a process that answers requests, read when somebody asks for them. */
+/** Registers the metrics of a web process; they are read when scraped. */
 function addMetrics(
   metrics: Metrics,
   { shares, keys, credentials }: Proxy,
@@ -109,7 +109,7 @@ function addMetrics(
       counts: true,
     },
     keys_stale: {
-      help: '1 if changes of proxy keys cannot be read, else 0.',
+      help: '1 if changes of proxy keys cannot be read, otherwise 0.',
       read: () => Number(!keys.fresh),
     },
     credentials_resting: {
@@ -127,14 +127,14 @@ function addMetrics(
   })
 }
 
-/** Opens what runs jobs: converters and a worker. */
+/** Opens the parts that run jobs: converters and a worker. */
 export function openJobs(
   deps: CommonDependencies,
   queue: Pick<ConversionQueue, 'beginJob' | 'running'>,
   starting: AsyncDisposableStack,
 ) {
   const { config, warm } = deps
-  // Where the same process answers requests, a job leaves one processor to them.
+  // If the process also serves requests, jobs leave one processor to them.
   const spared = config.server.role === 'all' ? 1 : 0
   const converterPool = starting.use(
     openConverterPool({ ...converterLimits(config, spared), warm }),
@@ -150,10 +150,7 @@ export const NO_REQUESTS: Pick<ConversionQueue, 'beginJob' | 'running'> = {
   running: () => [],
 }
 
-/**
- * @param spared processors that are left to others where nobody has said how many conversions may
- * run
- */
+/** @param spared processors left to other work if the number of conversions is not configured */
 function converterLimits({ conversion }: Config, spared: number): ConverterLimits {
   const {
     maxEntries: entries,

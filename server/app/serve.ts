@@ -1,4 +1,4 @@
-// Starts the server: config → dependencies → app → listen. The only place that reads the clock.
+// Starts the server: config → dependencies → app → listen. The clock is read only here.
 import { setUpBySettings, setupRequired } from '../accounts/setup.ts'
 import type { Log } from '../common/log.ts'
 import type { Config } from '../config/settings.ts'
@@ -24,18 +24,17 @@ export interface Running extends AsyncDisposable {
   readonly setupLink: string | null
   readonly port: number
   readonly store: Store
-  /**
-   * The keys that the proxy knows; call `refresh` after changing one. Undefined in a worker
-   * process.
-   */
+  /** The proxy's key cache; call `refresh` after changing a key. Undefined in a worker process. */
   readonly keys: KeyCache | undefined
-  /** Ends everything in order; see `ShutdownOptions`. The same promise for every call. */
+  /**
+   * Shuts everything down in order; see `ShutdownOptions`. Every call returns the same promise.
+   */
   shutDown(options?: ShutdownOptions): Promise<void>
-  /** Kills the converters and deletes scratch files, for when `shutDown` takes too long. */
+  /** Kills the converters and deletes scratch files, if `shutDown` takes too long. */
   abandon(): void
 }
 
-/** What is set of a server besides its settings. */
+/** Options of a server besides its settings. */
 export interface ServeOptions {
   /** Milliseconds since 1970. Default: the machine's clock. */
   clock?: () => number
@@ -43,23 +42,22 @@ export interface ServeOptions {
    * Whether to start converters before the first conversion. Tests that start many servers do not.
    */
   warm?: boolean
-  /** Settles when the dashboard has been built: its pages wait for that. Null: it need not be. */
+  /** Settles when the dashboard has been built; its pages wait for that. Null if no build runs. */
   dashboardBuilt?: Promise<unknown> | null
   /**
-   * Told once if the database is away: the server listens at `url`, is not ready, and tries again
-   * each second. `error` says what was tried.
+   * Called once if the database is down: the server listens at `url`, is not ready, and retries
+   * each second. `error` is the first failure.
    */
   onWaiting?: (url: string, error: unknown) => void
-  /** Ends such a wait. */
+  /** Ends the wait for the database. */
   signal?: AbortSignal
 }
 
 /**
- * Starts the server. Shutting it down, which disposing of it does too, hands back the job in
- * progress, drains, stops accepting, lets requests in progress end within `shutdownTimeout`, and
- * closes everything.
+ * Starts the server. Shutting it down (or disposing of it) requeues the job in progress, drains,
+ * stops accepting, gives requests in progress `shutdownTimeout` to end, and closes everything.
  *
- * @throws SetupError with a sentence for the person at the terminal
+ * @throws SetupError with a sentence for the operator
  */
 export async function serve(
   config: Config,
@@ -75,14 +73,14 @@ export async function serve(
   let listening: RunningServer | undefined
   const startListening = async (): Promise<RunningServer> => {
     const opened = await listenBySettings(entrance.listeners, server, log, clock)
-    // Where the start fails from here on.
+    // If the start fails from here on.
     starting.defer(() => opened.close({ graceMs: 0 }))
     return opened
   }
   const waitForStore = async (error: unknown): Promise<void> => {
     if (listening !== undefined) return
     listening = await startListening()
-    log.warn('the database does not answer; the server starts when it does', {
+    log.warn('the database is not reachable; the server starts when it is', {
       reason: error instanceof Error ? error.message : String(error),
     })
     onWaiting?.(listening.url, error)
@@ -136,11 +134,11 @@ function createSurfaceDependencies(
 ): SurfaceDependencies {
   metrics.add({
     ready: {
-      help: '1 if the process can serve requests, else 0.',
+      help: '1 if the process can serve requests, otherwise 0.',
       read: () => Number(readiness.isReady()),
     },
     store_failing: {
-      help: '1 if the store does not answer or cannot be written, else 0.',
+      help: '1 if the store does not respond or cannot be written, otherwise 0.',
       read: () => Number(readiness.isStoreFailing()),
     },
   })
@@ -155,7 +153,7 @@ function createSurfaceDependencies(
   }
 }
 
-/** What is opened before the process listens, or while it waits for its database. */
+/** The parts opened before the process listens, or while it waits for its database. */
 interface Opened {
   readonly storage: Storage
   readonly deps: CommonDependencies
@@ -165,7 +163,7 @@ interface Opened {
   readonly needsSetup: boolean
 }
 
-/** Opens the storage, and with it what answers requests. */
+/** Opens the storage and the parts that serve requests. */
 async function openParts(
   given: SurfaceDependencies & Pick<CommonDependencies, 'config' | 'warm' | 'dashboardBuilt'>,
   opened: AsyncDisposableStack,

@@ -1,4 +1,4 @@
-// Shuts a server down in order: what it says, what it accepts, what it has begun, what it has open.
+// Shuts a server down in order: readiness, new connections, requests in progress, open resources.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningServer } from '../http1/listen.ts'
 
@@ -10,21 +10,21 @@ export interface ShutdownOptions {
   readonly force?: AbortSignal
 }
 
-/** What is shut down. */
+/** The parts to shut down. */
 export interface ShutdownParts {
   readonly readiness: { stop(): void }
   readonly listening: RunningServer
-  /** Hands back the job in progress when disposed of; undefined where no jobs run. */
+  /** Requeues the job in progress when disposed of; undefined if the process runs no jobs. */
   readonly worker: AsyncDisposable | undefined
-  /** Ends the streams that would not end by themselves. */
+  /** Ends event streams, which do not end on their own. */
   readonly endStreams: (() => void) | undefined
-  /** Milliseconds in which requests in progress may end. */
+  /** Milliseconds that requests in progress have to end. */
   readonly shutdownTimeout: number
-  /** Everything that was opened at the start. */
+  /** Everything opened at the start. */
   readonly opened: AsyncDisposableStack
 }
 
-/** Creates the function that shuts a server down: the same promise for every call. */
+/** Creates the function that shuts a server down. Every call returns the same promise. */
 export function createShutdown(parts: ShutdownParts): (options?: ShutdownOptions) => Promise<void> {
   let ending: Promise<void> | undefined
   return (options = {}) => (ending ??= shutDown(parts, options))
@@ -36,7 +36,7 @@ async function shutDown(
 ): Promise<void> {
   readiness.stop()
   listening.closeAfterResponses()
-  // Another process can claim the job while this one drains.
+  // First, so that another process can claim the job while this one drains.
   const handedBack = worker?.[Symbol.asyncDispose]()
   await pause(drainMs, force)
   endStreams?.()
@@ -51,8 +51,9 @@ async function shutDown(
 }
 
 /**
- * How long idle connections live on after a drain (milliseconds). A balancer without health checks
- * learns from refused connections that this server is down, and uses none of them from then on.
+ * How long idle connections stay open after a drain (milliseconds). A balancer without health
+ * checks learns from refused new connections that this server is down, and stops using the idle
+ * ones.
  */
 const IDLE_CONNECTIONS_MS = 1_000
 

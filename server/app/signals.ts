@@ -1,4 +1,4 @@
-// The signals that end the server. One handler for all of them, installed once.
+// Handles the signals that end the server.
 import { constants } from 'node:os'
 
 /** Signals that end the server. Only SIGTERM, which a supervisor sends, drains. */
@@ -40,7 +40,7 @@ export function handleStopSignals(mono: () => number): StopSignals {
   return { first, second: second.signal }
 }
 
-/** The exit code of a process that a signal has ended, as shells have it: 128 + its number. */
+/** The exit code of a process ended by a signal, as in shells: 128 + its number. */
 export function exitCodeOf(signal: StopSignal): number {
   return 128 + constants.signals[signal]
 }

@@ -1,5 +1,5 @@
-// Opens what a process stores things in: the store, its row of a running instance, scratch files and
-// blobs; and deletes what has expired, once a minute.
+// Opens the storage of a process: the store, its instance row, scratch files and blobs; deletes
+// what has expired once a minute.
 import { join } from 'node:path'
 import type { Log } from '../common/log.ts'
 import type { Config } from '../config/settings.ts'
@@ -14,7 +14,7 @@ import { startShipping } from '../store/backup/journal.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { openScratch, type Scratch } from '../store/scratch.ts'
 
-/** Everything that outlives a request. Closed with the stack that it was opened on. */
+/** All storage that outlives a request. Closed with the stack that it was opened on. */
 export interface Storage {
   readonly store: Store
   readonly instance: Instance
@@ -40,20 +40,20 @@ export async function openStorage(
   const { data, databaseUrl } = storage
   const store = starting.use(await openStore({ data, databaseUrl, now: clock(), onFailure }))
   const onLateHeartbeat = (error: unknown): void =>
-    log.error('the store takes no sign of life', error)
+    log.error('the heartbeat of this instance cannot be stored', error)
   const instance = starting.use(await enterInstance(store, clock, onLateHeartbeat, server.role))
   const living = async (): Promise<string[]> =>
     (await store.db.selectFrom('instances').select('id').execute()).map((row) => row.id)
   const scratch = starting.use(await openScratch(join(data, 'scratch'), instance.id, living))
   const blobs = await openBlobs(storage, scratch, starting)
-  await blobs.check().catch((error: unknown) => log.error('files cannot be stored for now', error))
+  await blobs.check().catch((error: unknown) => log.error('blobs cannot be stored now', error))
   const sweep = async (): Promise<void> => {
     await store.run(sweepJobs, { now: clock() })
     await sweepBlobs(store, blobs, clock())
     await deleteEndedChildren(store, clock())
   }
   starting.use(
-    every(SWEEP_MS, sweep, (error) => log.error('what has expired cannot be deleted', error)),
+    every(SWEEP_MS, sweep, (error) => log.error('expired data could not be deleted', error)),
   )
   if (storage.backup !== null)
     starting.use(

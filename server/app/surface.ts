@@ -1,4 +1,4 @@
-// What every process answers with, whatever its role: headers, errors, health and metrics.
+// Shared by all processes, whatever their role: response headers, errors, health and metrics.
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
@@ -20,7 +20,7 @@ import { transientProblem } from '../store/transient-errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { logWhenDone } from './request-log.ts'
 
-/** What every process needs to answer, whatever its role. */
+/** What every process depends on to respond, whatever its role. */
 export interface SurfaceDependencies {
   log: Log
   health: Health
@@ -35,8 +35,8 @@ export interface SurfaceDependencies {
 }
 
 /**
- * TABLE of the headers of every response. The API serves no pages, so nothing may be loaded, framed
- * or sniffed.
+ * TABLE of headers in every response. The API serves no pages, so forbid loading, framing and
+ * sniffing.
  */
 const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -58,7 +58,7 @@ export const ownerOf = (incoming: HttpBindings['incoming'], trusted: boolean): O
   return { account_id: address, key_id: address }
 }
 
-/** Creates the listeners of a worker process: it answers with its health and its metrics. */
+/** Creates the listeners of a worker process: health and metrics only. */
 export function createWorkerListeners(deps: SurfaceDependencies): RequestListeners {
   return {
     direct: null,
@@ -70,10 +70,10 @@ export function createWorkerListeners(deps: SurfaceDependencies): RequestListene
 }
 
 /**
- * Creates what all routes share: the headers and the log line of every response, the handling of
- * errors, and the routes that say how the process is.
+ * Creates an API with what all processes share: response headers, the log line, error handling,
+ * health and metrics.
  *
- * @param more headers that a response has besides
+ * @param more adds further response headers
  */
 export function createSurface(
   { log, health, clock, metrics, metricsToken, trustProxy, transferIdle }: SurfaceDependencies,
@@ -116,10 +116,7 @@ export function createSurface(
     if (allowed.length === 0)
       return problemResponse(
         c,
-        new Problem(
-          'not_found',
-          'There is nothing at this address. GET /openapi.json lists all routes.',
-        ),
+        new Problem('not_found', 'No route matches this path. GET /openapi.json lists all routes.'),
       )
     const problem = new Problem(
       'method_not_allowed',
@@ -139,15 +136,15 @@ export function createSurface(
   return api
 }
 
-/** Makes Node's listener of the routes. */
+/** Creates a Node request listener from the routes. */
 export function nodeListener(api: Api, { log, clock }: SurfaceDependencies): NodeRequestListener {
   const listen = getRequestListener((request, env) => api.fetch(request, env), {
-    // Requests that are not read to their end are our own affair: see lingering-close.ts.
+    // lingering-close.ts handles requests that are not read to their end.
     autoCleanupIncoming: false,
     overrideGlobalObjects: false,
-    // What HTTP/1.0 need not say (RFC 9112, section 3.2).
+    // HTTP/1.0 requests need no Host (RFC 9112, section 3.2).
     hostname: 'localhost',
-    // Before the first route: an address or a Host that is none.
+    // For an invalid URL or Host, before routing.
     errorHandler: (error) => {
       log.warn('a request could not be read', {
         reason: error instanceof Error ? error.name : 'unknown',
@@ -178,7 +175,7 @@ function problemResponse(
   })
 }
 
-/** What a caller may know about an error. */
+/** Turns an error into the problem that the caller sees. */
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof HTTPException && error.status < 500)

@@ -1,5 +1,5 @@
-// A start while the database is away: the process listens, says that it is not ready, and tries
-// again until the database answers.
+// Start while the database is down: the process listens, reports that it is not ready, and retries
+// until the database responds.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
@@ -18,7 +18,7 @@ import {
 } from './surface.ts'
 import { TurnBudget } from '../common/fairness/turn-budget.ts'
 
-/** Milliseconds from one attempt to reach the database to the next. */
+/** Milliseconds between attempts to reach the database. */
 const RETRY_MS = 1_000
 /** Seconds after which a caller should try again. */
 const RETRY_AFTER = 5
@@ -28,11 +28,11 @@ const SENTENCE = 'The store does not answer at the moment. Try again in a moment
 /** Listeners that can be exchanged while the server listens. */
 export interface SwitchedListeners {
   readonly listeners: RequestListeners
-  /** Every request from now on goes to these. */
+  /** Sends every new request to these listeners. */
   switchTo(listeners: RequestListeners): void
 }
 
-/** @param isProxy whether the process proxies requests once it has started */
+/** @param isProxy whether the process will proxy requests once it has started */
 export function createSwitch(first: RequestListeners, isProxy: boolean): SwitchedListeners {
   let current = first
   return {
@@ -46,7 +46,7 @@ export function createSwitch(first: RequestListeners, isProxy: boolean): Switche
   }
 }
 
-/** Answers with the health of the process and its metrics, and to all else that it cannot yet. */
+/** Serves health and metrics, and refuses all other requests with 503. */
 export function createWaitingListeners(deps: SurfaceDependencies): RequestListeners {
   const api = createSurface(deps, new TurnBudget(REQUESTS_PER_TURN), async () => ({}))
   api.all('*', () => {
@@ -63,7 +63,7 @@ export function createWaitingListeners(deps: SurfaceDependencies): RequestListen
   }
 }
 
-/** Answers a proxied request as the proxy would while its store is away. */
+/** Refuses a proxied request as the proxy does while its store is down. */
 function refuseProxied(exchange: HttpExchange, now: number): void {
   const { status, reason, headers, body } = errorResponse('service_unavailable', SENTENCE, null)
   const id = newId('req', now)
@@ -82,11 +82,11 @@ function refuseProxied(exchange: HttpExchange, now: number): void {
 }
 
 /**
- * Opens something that needs the database, again and again until the database can be reached.
+ * Opens something that needs the database, and retries until the database can be reached.
  *
- * @param open opens it on a stack, which is disposed of where it fails
+ * @param open opens it on a stack, which is disposed of if it fails
  * @param onUnreachable awaited before each further attempt
- * @param signal ends the wait; it rejects then
+ * @param signal ends the wait; the promise then rejects
  */
 export async function openWhenReachable<T>(
   open: (opened: AsyncDisposableStack) => Promise<T>,

@@ -1,11 +1,11 @@
-// The unpacked parts of an archive that was checked and became a job: whoever runs the job in this
-// process need not unpack them again.
+// Keeps the unpacked parts of a checked archive that became a job, so that this process need not
+// unpack them again to run it.
 import type { Scratch } from '../store/scratch.ts'
 
 /** A conversion's scratch folder. */
 export type Workspace = ReturnType<Scratch['place']>
 
-/** How long unpacked parts wait for their job: it starts at once, or others are before it. */
+/** How long to keep unpacked parts: the job starts immediately, or other jobs are ahead of it. */
 const KEPT_MS = 30_000
 
 interface KeptWorkspace {
@@ -62,6 +62,6 @@ async function removeQuietly({ workspace, expiry }: KeptWorkspace): Promise<void
   try {
     await workspace[Symbol.asyncDispose]()
   } catch {
-    // Then it goes with the scratch folder.
+    // It is deleted with the scratch folder later.
   }
 }

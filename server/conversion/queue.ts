@@ -1,7 +1,6 @@
-// Decides which conversion runs next: at most two of one account at a time, accounts in turn. An
-// account that has none running waits for those of others a moment, and not for as long as their
-// deadline: then as many again may run, each the only one of its account. Jobs have their own queue
-// in the store (jobs/claim-job.ts).
+// Decides which conversion runs next: accounts take turns, with at most two conversions each. If
+// all slots are taken, an account with none running waits only briefly: then as many again may run,
+// each the only one of its account. Jobs have their own queue in the store (jobs/claim-job.ts).
 import { Problem } from '../common/errors.ts'
 import { FairQueue } from '../common/fairness/fair-queue.ts'
 import type { RejectReason } from '../common/fairness/shares.ts'
@@ -13,13 +12,13 @@ const RETRY_AFTER_SECONDS = 5
 
 /** Limits of a conversion queue. */
 export interface ConversionQueueLimits {
-  /** Conversions that run at the same time; as many again for accounts that have none running. */
+  /** Conversions that run at the same time; as many again for accounts with none running. */
   readonly atOnce: number
   /** Conversions that may wait. */
   readonly queue: number
   /**
-   * Milliseconds that an account without a running conversion waits for those of others. Default: 2
-   * s: most end sooner, and a converter that has to be started takes about one.
+   * Milliseconds that an account with none running waits for a slot. Default: 2 s: most conversions
+   * end sooner, and starting a converter takes about 1 s.
    */
   readonly patience?: number
 }

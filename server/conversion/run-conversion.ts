@@ -11,7 +11,7 @@ import type { KeptWorkspaces } from './kept-workspaces.ts'
 import type { ConverterPool } from './pool/converter-pool.ts'
 import type { ConversionProgress, ConversionTask } from './pool/conversion-step.ts'
 
-/** What a conversion needs, in a request or in a job. */
+/** What a conversion depends on, in a request or in a job. */
 export interface ConversionDependencies {
   store: Store
   blobs: BlobStore
@@ -28,7 +28,7 @@ export interface ConversionDependencies {
 type Converters = Pick<ConverterPool, 'size' | 'run'>
 
 /**
- * Archives from this size are divided among converters: opening one again costs less than
+ * Archives from this size are divided among converters: opening the archive again costs less than
  * converting half of its pages.
  */
 const MIN_PARTITIONED_BYTES = 512 * 1024
@@ -46,8 +46,8 @@ const MIN_LARGE_BYTES = 256 * 1024 * 1024
 /**
  * Converts one file. Divides the parts, then the pages, of a large archive among all converters.
  *
- * @param options `account`: whose it is; `signal` cancels it, also while it runs; the promise then rejects with the
- *   signal's reason; `wasChecked`: the scratch folder is the one of `checkConversion`
+ * @param options `account`: its owner; `signal` cancels it, even while it runs; the promise then
+ *   rejects with the signal's reason; `wasChecked`: the scratch folder is from `checkConversion`
  * @throws Problem `invalid_file` if the file is at fault
  */
 export async function runConversion(
@@ -97,8 +97,8 @@ export async function runConversion(
 }
 
 /**
- * Checks an archive as far as that is possible without converting it. The parts that this unpacks
- * stay in the task's scratch folder: `runConversion` with `wasChecked` uses them.
+ * Checks an archive as far as possible without converting it. Unpacked parts stay in the task's
+ * scratch folder for `runConversion` with `wasChecked`.
  *
  * @throws Problem `invalid_file` if the file is at fault
  */
@@ -125,7 +125,7 @@ function unpack(
   )
 }
 
-/** Runs a step on every converter at once. One that fails ends the others. */
+/** Runs a step on every converter at once. If one fails, the others are canceled. */
 async function onEveryConverter(
   { size }: Converters,
   canceled: AbortSignal | undefined,

@@ -30,7 +30,7 @@ test('a port in use is one sentence and exit code 1', async (t) => {
   assert.equal(code, 1)
   assert.equal(
     err,
-    `tollmark: Port ${port} on localhost is in use. Stop what uses it, or set PORT to another one.\n`,
+    `tollmark: Port ${port} on localhost is in use. Stop the program that uses it, or set PORT to another port.\n`,
   )
 })
 

@@ -213,7 +213,7 @@ test('a job that was started 100 times fails', async (t) => {
   assert.equal(await claim(queue, (await queue.instance()).id, 'x'), undefined)
   const { status, error_code, error_detail, upload_blob } = await queue.job(id)
   assert.deepEqual([status, error_code, upload_blob], ['failed', 'internal_error', null])
-  assert.match(error_detail!, /begun 100 times/)
+  assert.match(error_detail!, /started 100 times/)
 })
 
 test('concurrent claims give each job to one worker', async (t) => {

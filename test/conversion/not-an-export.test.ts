@@ -16,7 +16,7 @@ const FILES: [name: string, head: Buffer, told: RegExp][] = [
   [
     'export.rar',
     bytes('Rar!\x1a\x07\x01\0'),
-    /^The file is a RAR archive\. Use the ZIP archive that Notion made/,
+    /^The file is a RAR archive\. Use the ZIP archive from Notion/,
   ],
   ['export.7z', bytes("7z\xbc\xaf'\x1c\0\x04"), /^The file is a 7z archive\. Use the ZIP/],
   ['export.tar.gz', gzipSync('x'), /^The file is a gzip archive\. Use the ZIP/],

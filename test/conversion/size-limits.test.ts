@@ -60,11 +60,11 @@ test("413 names the limit for the file's kind, or both limits if the file was no
   const token = await server.token()
   const detailOf = async (wrong: Form): Promise<string> =>
     String((await convert(server.url, token, wrong)).json()['detail'])
-  const page = /^The file is larger than 10 MB, the most that is taken of an HTML file\.$/
+  const page = /^The file is larger than 10 MB, the limit for an HTML file\.$/
   assert.match(await detailOf(form(file('Page.html', pageOf(11 * MB)))), page)
   assert.match(
     await detailOf(form(file('Export.zip', zipOf(50 * MB + 1, PAGE)))),
-    /^The file is larger than 50 MB, the most that is taken of a ZIP archive\.$/,
+    /^The file is larger than 50 MB, the limit for a ZIP archive\.$/,
   )
   const both = /^The upload is too large\. An HTML file may have 10 MB, a ZIP archive 50 MB\.$/
   assert.match(await detailOf(form(file('Page.html', pageOf(55 * MB)))), both)

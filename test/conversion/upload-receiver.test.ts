@@ -108,7 +108,7 @@ test('a stalled upload times out, and a slow one does not', async (t) => {
   stopped.write(body.subarray(0, 200))
   await assert.rejects(first, {
     code: 'request_timeout',
-    message: 'The upload stopped in the middle. Send it again.',
+    message: 'The upload stopped arriving. Send it again.',
   })
   const slow = await send(contentType, body.length)
   const second = receive(1)
@@ -165,7 +165,7 @@ test('uploads in progress when the receiver ends are refused', async (t) => {
   const receiving = receive(0)
   socket.write(body.subarray(0, 100_000))
   await Promise.all([
-    assert.rejects(receiving, /thread that receives uploads has ended/),
+    assert.rejects(receiving, /upload thread has ended/),
     sleep(100).then(() => receiver[Symbol.asyncDispose]()),
   ])
 })

@@ -1,9 +1,9 @@
-// How a worker takes a job, holds it, and lets it go.
+// How workers claim jobs, keep them and requeue them.
 //
-// A worker holds a job while the row names its claim and its instance lives. When the process dies,
-// its instance is cleared away (store/instance.ts), the row's `instance_id` becomes null with it,
-// and the job can be claimed again, under a new claim. Whoever still works under an old one can no
-// longer report, finish or hand back anything: so a job is done once.
+// A worker owns a job while the row has its claim and its instance is alive. When the process dies,
+// its instance is deleted (store/instance.ts), which sets the row's `instance_id` to null, and the
+// job can be claimed again, with a new claim. A worker with an old claim can no longer report,
+// finish or requeue the job, so each job finishes once.
 import type { JobRow } from '../../store/schema.ts'
 import type { Store } from '../../store/open.ts'
 import { first, procedure, type Steps } from '../../store/procedure.ts'
@@ -12,31 +12,31 @@ import { MAX_RUNNING_PER_ACCOUNT } from '../queue.ts'
 import { TRANSITIONS, UNFINISHED, applyTransition, failSteps } from './states.ts'
 
 /**
- * Times that a job is claimed. More means that it takes its processes with it, or that the store
- * for files has been away for an hour.
+ * How often a job can be claimed. More means that it kills its processes, or that the blob store
+ * has been down for an hour.
  */
 const MAX_CLAIMS = 100
 
-/** Milliseconds before a job is begun again, at most. */
+/** Longest delay before a job is retried, in milliseconds. */
 export const MAX_RETRY_DELAY_MS = 30_000
 
-/** What a worker needs of a job that it has claimed. */
+/** A job claimed by a worker. */
 export type ClaimedJob = JobRow & { readonly claim: string; readonly upload_blob: string }
 
-/** Who asks for a job. */
+/** The worker that asks for a job. */
 export interface JobClaimant {
   /** Id of its process. */
   readonly instance: string
   readonly now: number
-  /** How many conversions of each account run in its process beside jobs. */
+  /** Running conversions of each account in its process, besides jobs. */
   readonly running: readonly (readonly [account: string, conversions: number])[]
 }
 
 /**
- * Jobs that nobody holds. A clock may be set back, and machines need not agree: no job waits until
- * a time but between two tries, and for no longer than that takes. Who asks for one holds none:
- * what its row says otherwise is from a time when the store did not take that it was over. An
- * account of which two jobs are held waits with the others.
+ * Jobs that can be claimed. Clocks may be set back and differ between machines, so only a retry
+ * waits for a time, and never longer than the longest retry delay. A worker that asks has no job: a
+ * row that says otherwise is left from a time when the store was down. An account with two running
+ * jobs waits.
  */
 function claimableJobs(
   db: QueryBuilder,
@@ -53,13 +53,13 @@ function claimableJobs(
     held.groupBy('account_id').having((e) => e(e.fn.countAll<number>(), '>=', least))
   const accountsRunning = (count: number): string[] =>
     running.flatMap(([account, conversions]) => (conversions >= count ? [account] : []))
-  // With `here` conversions that run in this process, so many jobs of others are enough.
+  // An account with `here` conversions in this process may have so many jobs running elsewhere.
   const full = Array.from({ length: MAX_RUNNING_PER_ACCOUNT + 1 }, (_, here) => ({
     accounts: accountsRunning(here),
     jobs: MAX_RUNNING_PER_ACCOUNT - here,
   }))
-  // One condition, which no index and no estimate of PostgreSQL's knows: else, before its first
-  // ANALYZE, it sorts all that wait (200 ms for 100,000 jobs).
+  // One opaque condition: otherwise PostgreSQL, before its first ANALYZE, sorts all waiting jobs
+  // (200 ms for 100,000 jobs).
   return db
     .selectFrom('jobs')
     .where('status', '=', status)
@@ -94,8 +94,8 @@ function claimableJobs(
 }
 
 /**
- * The claimable job whose turn it is. Each state is asked by itself: one index then gives the order
- * of its jobs, however many wait.
+ * The next claimable job. One query per state, so that an index provides the order, however many
+ * jobs wait.
  */
 function* nextJob(db: QueryBuilder, claimant: JobClaimant): Steps<JobRow | undefined> {
   const found: JobRow[] = []
@@ -109,8 +109,8 @@ function* nextJob(db: QueryBuilder, claimant: JobClaimant): Steps<JobRow | undef
 }
 
 /**
- * Claims the job whose turn it is, under the new id `claim`; undefined where none may begin. One
- * claim at a time, so that its account's jobs are counted.
+ * Claims the next job with the new id `claim`; undefined if none can start. One claim at a time, so
+ * that the account's jobs are counted correctly.
  */
 export const claimJob = procedure(
   import.meta.url,
@@ -128,7 +128,7 @@ export const claimJob = procedure(
           db,
           job,
           'internal_error',
-          `The conversion was begun ${MAX_CLAIMS} times and never ended. Tell the server's operator the job's id.`,
+          `The conversion was started ${MAX_CLAIMS} times and never finished. Give the job's id to the server's operator.`,
           now,
         )
         continue
@@ -146,11 +146,9 @@ export const claimJob = procedure(
   () => 'claim jobs',
 )
 
-/**
- * Whether any job waits to be claimed: a small read, so that only who finds one asks the writer.
- */
+/** Whether any job can be claimed: a cheap read, so that idle workers do not use the writer. */
 export async function hasClaimableJob(store: Store, claimant: JobClaimant): Promise<boolean> {
-  // Mostly there is none: to build the whole question takes a millisecond, once a second.
+  // Usually there is none, and building the whole query takes a millisecond, once a second.
   const unfinished = store.db
     .selectFrom('jobs')
     .select('id')
@@ -167,7 +165,7 @@ export async function hasClaimableJob(store: Store, claimant: JobClaimant): Prom
   return false
 }
 
-/** Whether the job is still held under this claim. */
+/** Whether this claim is still valid. */
 export async function isClaimed(store: Store, { id, claim }: ClaimedJob): Promise<boolean> {
   const row = await store.db
     .selectFrom('jobs')
@@ -177,7 +175,7 @@ export async function isClaimed(store: Store, { id, claim }: ClaimedJob): Promis
   return row?.claim === claim
 }
 
-/** Writes down how far the job is; tells whether it is still held under this claim. */
+/** Stores the job's progress. @returns whether the claim is still valid */
 export async function reportProgress(
   store: Store,
   { id, claim }: ClaimedJob,
@@ -193,7 +191,7 @@ export async function reportProgress(
 }
 
 /**
- * Lets a job go, to be claimed again from `claimableAt` on. `counts` are what its row then says of
+ * Requeues a job, which can be claimed again from `claimableAt` on. `counts` are its new numbers of
  * claims and failures.
  */
 export async function requeueJob(

@@ -1,4 +1,4 @@
-// How jobs end: with a document, with an error, by their account, and by time.
+// How jobs end: with a document, with an error, canceled, or expired.
 import { quotaLock } from '../../accounts/quota.ts'
 import { DAY, HOUR } from '../../common/clock.ts'
 import { releaseBlob, takeBlob } from '../../store/blobs/blobs.ts'
@@ -14,21 +14,21 @@ import {
 } from './states.ts'
 
 /**
- * A stored answer outlives the row that names it by this, so that no row ever names an answer that
- * is gone.
+ * How much longer a stored result lives than the row that names it, so that no row names a deleted
+ * one.
  */
 export const RESULT_GRACE_MS = HOUR
 
 /** How long a finished job can still be looked up. */
 const HISTORY_MS = 30 * DAY
 
-/** The turn of a job that ended before it ran: it counts for nobody's place. */
+/** The turn of a job that ended before it ran: it does not affect later turns. */
 const NO_TURN = -1
 
-/** How a job succeeded. */
+/** The outcome of a successful job. */
 interface Success {
   readonly job: ClaimedJob
-  /** The blob of its document, which `instance` has just stored. */
+  /** The blob of its document, stored by `instance`. */
   readonly result: string
   readonly issues: ConversionIssues
   /** As JSON; undefined or null for none. */
@@ -38,7 +38,7 @@ interface Success {
   readonly now: number
 }
 
-/** Ends a job with its document; false where the job is no longer held. */
+/** Ends a job with its document; false if the claim is no longer valid. */
 export const succeedJob = procedure(
   import.meta.url,
   'succeedJob',
@@ -60,7 +60,7 @@ export const succeedJob = procedure(
   },
 )
 
-/** Ends a job with an error; false where the job is no longer held. */
+/** Ends a job with an error; false if the claim is no longer valid. */
 export const failJob = procedure(
   import.meta.url,
   'failJob',
@@ -74,8 +74,8 @@ export const failJob = procedure(
 )
 
 /**
- * Cancels what is not finished, and lets go what is stored of a job; one that never ran gives its
- * conversion back. Gives the ids of those blobs; undefined where the account has no such job.
+ * Cancels a job if it is unfinished, and releases its blobs; a job that never ran is refunded.
+ * @returns the ids of those blobs; undefined if the account has no such job
  */
 export const cancelJob = procedure(
   import.meta.url,
@@ -108,7 +108,7 @@ export const cancelJob = procedure(
 )
 
 /**
- * Lets results expire, and forgets jobs that finished long ago. Their blobs have an expiry of their
+ * Marks results as expired, and deletes jobs that finished long ago. Their blobs expire on their
  * own.
  */
 export const sweepJobs = procedure(

@@ -1,4 +1,4 @@
-// New jobs, and the turn that each gets.
+// Enters new jobs, and gives each its turn.
 import type { JobRow } from '../../store/schema.ts'
 import { FOR_NOW, takeBlob } from '../../store/blobs/blobs.ts'
 import { first, run, type Steps } from '../../store/procedure.ts'
@@ -6,8 +6,7 @@ import type { QueryBuilder } from '../../store/statement.ts'
 import type { JobStatus } from './states.ts'
 
 /**
- * Enters a new job, as part of a procedure, together with its archive, which `instance` has just
- * stored.
+ * Enters a new job inside a procedure, and takes over its archive, which `instance` has stored.
  */
 export function* enterJob(db: QueryBuilder, job: ClaimableJob, instance: string): Steps<void> {
   yield* takeBlob(db, job.upload_blob, instance, FOR_NOW)
@@ -16,9 +15,8 @@ export function* enterJob(db: QueryBuilder, job: ClaimableJob, instance: string)
 
 /**
  * The turn of an account's next job (start-time fair queuing: Goyal, Vin and Cheng, 1996): one
- * behind the account's last one, and not before the last one of all that was begun. So the jobs of
- * one account stand in line with those of the others one by one, however many it has and however
- * they come.
+ * after the account's last turn, and not before the last turn that has started. So accounts take
+ * turns job by job, however many jobs each has and whenever they arrive.
  */
 function* nextTurn(db: QueryBuilder, account: string): Steps<number> {
   const turns = yield* first(
@@ -34,7 +32,7 @@ function* nextTurn(db: QueryBuilder, account: string): Steps<number> {
   return Math.max(0, (own ?? -1) + 1, ...Object.values(started).map((turn) => turn ?? 0))
 }
 
-/** States of jobs that were begun. A job that never ran has no turn any more when it ends. */
+/** States of jobs that have started. A job that ends before it runs loses its turn. */
 const STARTED_STATES = [
   'running',
   'succeeded',
@@ -54,7 +52,7 @@ export function certifyOf(asked: boolean | undefined): number {
   return asked === undefined ? CERTIFY.apart : asked ? CERTIFY.shown : CERTIFY.no
 }
 
-/** A new job as it is entered. */
+/** Makes the row of a new job. */
 export function newJob(
   upload: Pick<
     ClaimableJob,
@@ -74,7 +72,7 @@ export function newJob(
   return { ...defaults, ...upload, ...INITIAL_COLUMNS, created_at: now, claimable_at: now }
 }
 
-/** A job as it was when it was accepted. */
+/** The job as it was when it was accepted. */
 export function initialJob(job: JobRow): JobRow {
   return { ...job, ...INITIAL_COLUMNS }
 }

@@ -1,8 +1,8 @@
-// Jobs as their account looks them up.
+// Look-ups of an account's jobs.
 import type { JobRow } from '../../store/schema.ts'
 import type { Store } from '../../store/open.ts'
 
-/** An account's job; with null, whosever it is. */
+/** An account's job; any account's with null. */
 export function findJob(
   store: Store,
   id: string,
@@ -13,7 +13,7 @@ export function findJob(
 }
 
 /**
- * An account's jobs, or with null those of all, newest first, after `cursor` (the id of the last
+ * An account's jobs (every account's with null), newest first, after `cursor` (the id of the last
  * one seen).
  */
 export function listJobs(

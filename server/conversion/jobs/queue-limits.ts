@@ -1,4 +1,4 @@
-// How many jobs may wait.
+// Limits on waiting jobs.
 import type { RejectReason } from '../../common/fairness/shares.ts'
 import type { Store } from '../../store/open.ts'
 import { first, type Steps } from '../../store/procedure.ts'
@@ -19,7 +19,7 @@ function queueLengths(db: QueryBuilder, account: string) {
 }
 
 /**
- * Why no job more of this account may wait, or null. The first one of an account waits also where
+ * Why another job of this account is refused, or null. An account's first job is accepted even if
  * the queue is full, up to twice its length.
  */
 function refusalReason(
@@ -30,7 +30,7 @@ function refusalReason(
   return (all ?? 0) < ((own ?? 0) === 0 ? most * 2 : most) ? null : 'full'
 }
 
-/** The same, before the archive is stored. */
+/** The same check, before the archive is stored. */
 export async function jobQueueRefusal(
   store: Store,
   account: string,
@@ -39,7 +39,7 @@ export async function jobQueueRefusal(
   return refusalReason(await queueLengths(store.db, account).executeTakeFirstOrThrow(), most)
 }
 
-/** The same, as part of a procedure. */
+/** The same check, inside a procedure. */
 export function* jobQueueRefusalSteps(
   db: QueryBuilder,
   account: string,

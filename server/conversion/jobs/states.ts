@@ -9,8 +9,8 @@ import type { QueryBuilder } from '../../store/statement.ts'
 export type JobStatus = JobRow['status']
 
 /**
- * TABLE of what can happen to a job: in which states, and what it is then. No row leads out of a
- * state that is not named under `from`.
+ * TABLE of transitions: the states that each starts from, and the new state. A state that no `from`
+ * lists is final.
  */
 export const TRANSITIONS = {
   claim: { from: ['queued', 'running'], to: 'running' },
@@ -25,14 +25,14 @@ type Transition = keyof typeof TRANSITIONS
 /** The states of jobs that are not finished. */
 export const UNFINISHED = TRANSITIONS.cancel.from
 
-/** Whether nothing will happen to the job any more, but that its result expires. */
+/** Whether the job has ended; only its result can still expire. */
 export function isFinished(status: JobStatus): boolean {
   return !UNFINISHED.some((other) => other === status)
 }
 
 /**
- * Moves a job, where it is in a state that the transition leads out of and (with `claim`) still
- * held under that claim; tells whether it was.
+ * Moves a job if its state allows the transition and (with `claim`) the claim is still valid.
+ * @returns whether it moved
  */
 export function* applyTransition(
   db: QueryBuilder,
@@ -54,10 +54,10 @@ export function* applyTransition(
   )
 }
 
-/** What a job that nobody works on any more lets go. */
+/** The columns that are cleared when nobody works on a job any more. */
 export const CLEARED_CLAIM = { claim: null, instance_id: null, upload_blob: null } as const
 
-/** Gives back what the job counted, where it may still be. */
+/** Refunds the job's conversion, if that is still allowed. */
 export function* refundConversion(
   db: QueryBuilder,
   { account_id, counted_day, quota_limit }: JobRow,
@@ -66,7 +66,7 @@ export function* refundConversion(
     yield* refund(db, { account: account_id, day: counted_day, limit: quota_limit })
 }
 
-/** Ends a job with an error, as part of a procedure; false where the job is no longer held. */
+/** Ends a job with an error, inside a procedure; false if the claim is no longer valid. */
 export function* failSteps(
   db: QueryBuilder,
   job: JobRow,

@@ -54,7 +54,7 @@ export function openJobWatcher(store: Store, notifications: JobNotifications): J
       const rows = await readJobs(store, ids)
       for (const id of ids) update(id, rows.get(id))
     } catch {
-      // The store does not answer: the next look finds out what happened meanwhile.
+      // The store is down: the next poll catches up.
     } finally {
       polling = false
     }
@@ -104,7 +104,7 @@ export function openJobWatcher(store: Store, notifications: JobNotifications): J
   }
 }
 
-/** The jobs of these ids that are still there. */
+/** The jobs with these ids that still exist. */
 async function readJobs(store: Store, ids: readonly string[]): Promise<Map<string, JobRow>> {
   const found = new Map<string, JobRow>()
   for (let from = 0; from < ids.length; from += MAX_QUERY_IDS) {

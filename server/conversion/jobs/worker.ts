@@ -34,7 +34,7 @@ const MAX_FAILURES = 3
 /** Delay before the first retry. */
 const RETRY_DELAY_MS = 500
 
-/** What a worker needs. */
+/** What a worker depends on. */
 export interface WorkerDependencies extends ConversionDependencies {
   /** The queue of conversions that are not jobs. */
   queue: Pick<ConversionQueue, 'beginJob' | 'running'>
@@ -43,7 +43,7 @@ export interface WorkerDependencies extends ConversionDependencies {
 }
 
 /** Reasons to abort a conversion without an outcome. */
-const CLAIM_LOST = new Error('the job was canceled, or is held by another process')
+const CLAIM_LOST = new Error('the job was canceled or claimed by another process')
 const WORKER_STOPPED = new Error('the worker is stopping')
 
 /**
@@ -58,7 +58,7 @@ export function startWorker(deps: WorkerDependencies): AsyncDisposable {
   const runJobs = async (): Promise<void> => {
     while (!stopped.aborted) {
       const job = await claim(deps).catch((error: unknown) =>
-        log.error('no job can be claimed', error),
+        log.error('jobs cannot be claimed', error),
       )
       if (job)
         await runIfAllowed(deps, job, stopped).catch((error: unknown) =>
@@ -124,7 +124,7 @@ async function runJob(
       expiresAt: now + retentionMs,
       now,
     })
-    // then the sweep does it
+    // the sweep deletes them later
     await dropBlobs(store, blobs, [done ? job.upload_blob : result]).catch(() => {})
   } catch (error) {
     const isTransient = transientProblem(error)
@@ -134,10 +134,10 @@ async function runJob(
       await requeueJob(store, job, job.created_at, { claims: job.claims - 1 })
     else if (userError) await fail(deps, job, userError)
     else if (isTransient) {
-      log.error('a job cannot go on for now', error, { job: job.id })
+      log.error('a job failed temporarily and will be retried', error, { job: job.id })
       await requeueJob(store, job, clock() + retryDelay(job.claims), {})
     } else {
-      log.error('a conversion has failed', error, { job: job.id })
+      log.error('a conversion failed', error, { job: job.id })
       const failures = job.failures + 1
       if (failures >= MAX_FAILURES)
         await fail(
@@ -145,7 +145,7 @@ async function runJob(
           job,
           new Problem(
             'internal_error',
-            `The conversion ended ${failures} times without a result. Tell the server's operator the job's id.`,
+            `The conversion ended ${failures} times without a result. Give the job's id to the server's operator.`,
           ),
         )
       else await requeueJob(store, job, clock() + retryDelay(failures), { failures })
@@ -166,7 +166,7 @@ async function fail(
   { code, detail }: Problem,
 ): Promise<void> {
   const failed = await store.run(failJob, { job, code, detail, now: clock() })
-  // then the sweep does it
+  // the sweep deletes them later
   if (failed) await dropBlobs(store, blobs, [job.upload_blob]).catch(() => {})
 }
 
@@ -238,7 +238,7 @@ async function convertJob(
 }
 
 /**
- * Reports progress regularly, the first time at once. Calls `onLost` when the claim is no longer
+ * Reports progress regularly, starting immediately. Calls `onLost` when the claim is no longer
  * valid.
  */
 function startReporter(
@@ -253,7 +253,7 @@ function startReporter(
   const write = async (): Promise<void> => {
     const progress = latest === reported ? undefined : latest
     reported = latest
-    // Where the store does not answer, the end of the job finds out.
+    // If the store is down, ending the job will find out.
     const isOurs = await (
       progress
         ? reportProgress(store, job, progress.pagesDone, progress.pagesTotal)

@@ -20,7 +20,7 @@ import type { FileKind } from '../upload/sniff.ts'
 import { FLUSH_BYTES } from '../upload/incremental-fsync.ts'
 import type { DocumentFormat } from '../upload/receive-upload.ts'
 
-/** What to convert. Plain data: it crosses to a converter. */
+/** What to convert. Plain data, because it is sent to a converter. */
 export interface ConversionTask {
   /** The exported file. */
   readonly path: string
@@ -37,24 +37,23 @@ export interface ConversionTask {
   readonly showCertificate?: boolean
   /** The file's SHA-256; null leaves it out of the certificate, undefined computes it. */
   readonly inputSha256?: string | null
-  /** Where the source map is written as a file of its own. */
+  /** Path of a separate source map. */
   readonly sourceMapPath?: string
-  /** What becomes of the pages. Default: one document. */
+  /** One document (default), or a folder of pages. */
   readonly layout?: 'document' | 'pages'
-  /** The program that pages are for. Default: GFM. */
+  /** The program that will read the pages. Default: GFM. */
   readonly flavor?: Flavor | null
   /** Limits on an archive. Default: those of an upload. */
   readonly limits?: Partial<ArchiveLimits>
-  /** A folder that the conversion may make and use; the caller removes it. */
+  /** A folder that the conversion may create; the caller removes it. */
   readonly scratch: string
-  /** Where the document is written. */
+  /** Path of the document. */
   readonly output: string
 }
 
 /**
- * The whole of a conversion; what can be checked without it; the unpacking of large parts, for
- * shares that are `isUnpacked`; one converter's share of the pages; or the joining of `join`
- * shares.
+ * A whole conversion; the checks that need no conversion; unpacking large parts, for partitions
+ * that are `isUnpacked`; one partition; or joining `join` partitions.
  */
 export type ConversionStep =
   | { readonly whole: true }
@@ -65,17 +64,17 @@ export type ConversionStep =
 
 /** How many pages a step has converted. */
 export interface ConversionProgress {
-  /** By this step. */
+  /** Pages converted by this step. */
   readonly pagesDone: number
-  /** Of the whole file. */
+  /** Pages of the whole file. */
   readonly pagesTotal: number
 }
 
 /**
  * Runs one step.
  *
- * @returns what the conversion came to, from the step that writes the document
- * @throws InvalidArchive where the file itself is at fault
+ * @returns the result of the conversion, from the step that writes the document
+ * @throws InvalidArchive if the file is at fault
  */
 export async function runStep(
   { output, uploadedAt, flavor, ...task }: ConversionTask,
@@ -119,7 +118,7 @@ async function withWriter<T>(path: string, use: (write: Write) => Promise<T>): P
   const file = openSync(path, 'wx')
   let buffered = ''
   let unflushed = 0
-  // Written at once: this is no process that serves requests.
+  // Synchronous, because this process serves no requests.
   const flush = (): void => {
     const bytes = Buffer.from(buffered)
     buffered = ''

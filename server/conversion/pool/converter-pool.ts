@@ -25,7 +25,7 @@ export type ConverterMessage =
 export interface ConverterLimits {
   /** Converters that run at the same time. */
   readonly atOnce: number
-  /** Converters above that, each for an account that has no step running. Default: none. */
+  /** Additional converters, each for an account with no running step. Default: none. */
   readonly beyond?: number
   /** Milliseconds that one step may take. */
   readonly deadline: number
@@ -39,16 +39,16 @@ export interface ConverterLimits {
 
 /** Runs conversion steps in child processes. One per process; dispose it at shutdown. */
 export interface ConverterPool extends AsyncDisposable {
-  /** The number of converters that anybody's steps run on. */
+  /** The number of converters that every account can use. */
   readonly size: number
   /** Steps that are running and waiting. */
   load(): { running: number; waiting: number }
   /**
    * Runs one step, first in, first out.
    *
-   * @param options `account`: whose step it is; `isLarge`: its converter takes no other step, so that
-   *   its memory is free; `signal` cancels it, also while it runs; the promise then rejects with the
-   *   signal's reason
+   * @param options `account`: the owner of the step; `isLarge`: its converter runs no other step,
+   *   so that its memory is free; `signal` cancels it, even while it runs; the promise then rejects
+   *   with the signal's reason
    * @returns what the conversion produced; zeros for a step without a document
    * @throws Problem `invalid_file` if the file is at fault
    */
@@ -82,8 +82,8 @@ const EMPTY_RESULT: Converted = { pages: 0, failed: 0, warnings: 0, notices: [] 
 /** The converters' program. */
 const PROGRAM = new URL('converter-process.ts', import.meta.url)
 /**
- * Milliseconds after which a pool without converters starts one in advance: a server's own start
- * does not share its processors with it.
+ * Delay before an empty pool starts a converter in advance, so that it does not compete with the
+ * server's own start (milliseconds).
  */
 const WARM_AFTER_MS = 2_000
 /** Milliseconds after which an idle converter is stopped, except the last one. */
@@ -103,7 +103,7 @@ class ProcessPool implements ConverterPool {
   readonly #program: URL
   readonly #waiting: QueuedStep[] = []
   readonly #running = new Set<QueuedStep>()
-  /** Those without a step, and when each is stopped. */
+  /** Idle converters, and the timers that stop them. */
   readonly #idle = new Map<ChildProcess, NodeJS.Timeout>()
   readonly #all = new Set<ChildProcess>()
   #warming: NodeJS.Timeout | undefined
@@ -201,7 +201,7 @@ class ProcessPool implements ConverterPool {
 
   /** Stops a converter without a step. */
   #stop(converter: ChildProcess): void {
-    // At once: it is gone before it is seen to have ended.
+    // Remove it now, because its exit event comes later.
     this.#remove(converter)
     converter.kill('SIGKILL')
   }
@@ -220,7 +220,7 @@ class ProcessPool implements ConverterPool {
     return converter
   }
 
-  /** Gives steps that wait to converters, as far as there are any. */
+  /** Starts waiting steps while there are free converters. */
   #dispatch(): void {
     if (this.#isClosed) return
     for (let item = this.#takeNext(); item !== undefined; item = this.#takeNext()) {
@@ -232,7 +232,7 @@ class ProcessPool implements ConverterPool {
     }
   }
 
-  /** The next step for which there is a converter. */
+  /** The next step that a converter is free for. */
   #takeNext(): QueuedStep | undefined {
     const { running } = this.load()
     if (running < this.size) return this.#waiting.shift()
@@ -244,7 +244,7 @@ class ProcessPool implements ConverterPool {
   }
 
   #runOn(item: QueuedStep, converter: ChildProcess): void {
-    // It could not be started, for want of processes, memory or files: such a one never exits.
+    // It could not be started, for lack of processes, memory or files, so it never emits `exit`.
     if (converter.pid === undefined) return void converter.once('error', item.reject)
     this.#running.add(item)
     let stderr = ''
@@ -299,7 +299,7 @@ function settle(
 ): void {
   if ('done' in message) item.resolve(message.converted ?? EMPTY_RESULT)
   else if ('invalid' in message) item.reject(new Problem('invalid_file', message.invalid))
-  else item.reject(deserializeError('a conversion has failed', message.failed))
+  else item.reject(deserializeError('a conversion failed', message.failed))
 }
 
 function deadlineProblem(deadline: number): Problem {

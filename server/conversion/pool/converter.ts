@@ -22,10 +22,10 @@ const SINGLE_THREADED_FLAGS = ['--single-threaded-gc', '--v8-pool-size=1']
  * Starts a converter of low priority.
  *
  * @param heap bytes of its JavaScript heap
- * @returns without a `pid` where the system could not start it
+ * @returns a process without a `pid` if the system could not start it
  */
 export function startConverter(program: URL, heap: number): ChildProcess {
-  const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
+  const cache = getCompileCacheDir() // this Node version's subfolder of the configured one
   const converter = fork(fileURLToPath(program), {
     execArgv: [
       '--conditions=tollmark',
@@ -35,21 +35,20 @@ export function startConverter(program: URL, heap: number): ChildProcess {
       `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`,
       `--max-semi-space-size=${YOUNG_GENERATION_MB}`,
     ],
-    // Nothing of the server's environment: it holds secrets. The time zone of the machine must not
-    // show in a document.
+    // The server's environment has secrets. The machine's time zone must not affect documents.
     env: { TZ: 'UTC', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   converter.stderr?.setEncoding('utf8').resume()
-  // A converter that dies while it is sent something is told by its exit.
+  // If a converter dies during a send, its exit event reports it.
   converter.on('error', () => {})
   if (converter.pid !== undefined) lowerPriority(converter.pid)
   return converter
 }
 
 /**
- * Whether a converter died of a signal that it ignores once it runs (ignored-signals.ts): then it
- * was still starting, and its step can be given to another.
+ * Whether a converter died from a signal that it ignores once it runs (ignored-signals.ts): then it
+ * was still starting, and another converter can take its step.
  */
 export function diedBeforeWork(signal: NodeJS.Signals | null): boolean {
   return IGNORED_SIGNALS.some((one) => one === signal)

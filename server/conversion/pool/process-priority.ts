@@ -57,7 +57,7 @@ function setPolicy(pid: number, policy: '--idle' | '--other'): void {
  */
 function cpuTime(pid: number): number | null {
   try {
-    // Counted from behind the command's name, which may hold spaces.
+    // Counted from after the command's name, which may contain spaces.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(') ') + 2).split(' ')
     return (Number(fields[11]) + Number(fields[12])) * 10

@@ -2,22 +2,21 @@
 import { open, type FileHandle } from 'node:fs/promises'
 
 /**
- * Bytes written between two flushes. Without them a large file is flushed all at once when it
- * becomes a blob, and a commit of the ledger then waits for all of it: 50 to 500 ms for 50 MB. In
- * such small steps it waits 7 ms at most.
+ * Bytes written between two flushes. Otherwise a large file is flushed all at once when it becomes
+ * a blob, and a commit of the ledger waits for it: 50 to 500 ms for 50 MB. With these small steps
+ * it waits at most 7 ms.
  */
 export const FLUSH_BYTES = 512 * 1024
 
 /**
- * Bytes written and not flushed yet, at most, while an earlier flush is under way. To wait for each
- * flush would cost the time of a commit of the file system, 12 ms, for each `FLUSH_BYTES`: 40 MB/s
- * instead of 300.
+ * Most bytes written and not flushed while a flush runs. Waiting for each flush would cost a file
+ * system commit of 12 ms per `FLUSH_BYTES`: 40 MB/s instead of 300.
  */
 const MAX_UNFLUSHED_BYTES = 4 * FLUSH_BYTES
 
 /**
- * Writes a new file, flushed as it grows. One batch is written while the next one is gathered, so at
- * most two batches of `FLUSH_BYTES` are in memory.
+ * Writes a new file and flushes it as it grows. One batch is written while the next is collected,
+ * so at most two batches of `FLUSH_BYTES` are in memory.
  */
 export async function writeFlushing(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
   await using file = await open(path, 'wx', 0o600)
@@ -32,7 +31,7 @@ export async function writeFlushing(path: string, pieces: AsyncIterable<Buffer>)
       if (gathered < FLUSH_BYTES) continue
       await writing
       writing = writer.write(batch)
-      // Whether it failed is told where it is awaited, before the next batch.
+      // A failure surfaces when it is awaited, before the next batch.
       writing.catch(() => {})
       batch = []
       gathered = 0
@@ -44,7 +43,7 @@ export async function writeFlushing(path: string, pieces: AsyncIterable<Buffer>)
   await writer.flushed()
 }
 
-/** Writes batches to a file, and flushes it behind them: one flush at a time. */
+/** Writes batches to a file and flushes them, one flush at a time. */
 class FlushingWriter {
   readonly #file: FileHandle
   #unflushed = 0
@@ -54,7 +53,7 @@ class FlushingWriter {
     this.#file = file
   }
 
-  /** Writes a batch; waits for the flush under way only where too much is unflushed. */
+  /** Writes a batch. Waits for the current flush only if too much is unflushed. */
   async write(batch: readonly Buffer[]): Promise<void> {
     if (batch.length === 0) return
     if (this.#unflushed >= MAX_UNFLUSHED_BYTES) await this.#flushing
@@ -65,7 +64,7 @@ class FlushingWriter {
     if (this.#flushing === null && this.#unflushed >= FLUSH_BYTES) this.#flush()
   }
 
-  /** Resolves when no flush is under way. */
+  /** Resolves when no flush is running. */
   async flushed(): Promise<void> {
     await this.#flushing
   }
@@ -73,7 +72,7 @@ class FlushingWriter {
   #flush(): void {
     this.#unflushed = 0
     const flushing = this.#file.datasync().then(() => void (this.#flushing = null))
-    // One that failed stays: the next write that waits for it is told.
+    // A failed flush stays, so that the next write that awaits it fails.
     flushing.catch(() => {})
     this.#flushing = flushing
   }

@@ -1,5 +1,5 @@
-// Parses multipart/form-data into a file on disk and options. The only place that answers 400 and
-// 413 for uploads. Keeps one chunk in memory at a time, and stops reading at the first byte over a
+// Parses multipart/form-data into a file on disk and options. All 400 and 413 errors of uploads
+// come from here. Keeps one chunk in memory at a time, and stops reading at the first byte over a
 // limit.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -19,13 +19,13 @@ export type DocumentFormat = 'markdown' | 'json' | 'chunks'
 export interface UploadOptions {
   readonly format: DocumentFormat
   readonly includeMetadata: boolean
-  /** Whether JSON says where in its Markdown each block of Notion's stands. */
+  /** Whether JSON includes a source map: where in its Markdown each Notion block is. */
   readonly sourceMap: boolean
   /** One document, or a ZIP archive with a file for each page. */
   readonly layout: 'document' | 'pages'
-  /** The program that pages are for; null where none was named. */
+  /** The program that will read the pages; null if none was given. */
   readonly flavor: Flavor | null
-  /** Whether the conversion is certified; undefined where the caller does not say. */
+  /** Whether the conversion is certified; undefined if the caller did not choose. */
   readonly certificate?: boolean
 }
 
@@ -94,7 +94,7 @@ const FIELDS: Readonly<
   },
 }
 
-/** TABLE of fields that do not go together: when, which of them is at fault, and why. */
+/** TABLE of conflicting fields: the condition, the field at fault and the sentence. */
 const CONFLICTS: readonly {
   isThere: (options: UploadOptions) => boolean
   param: string
@@ -103,7 +103,7 @@ const CONFLICTS: readonly {
   {
     isThere: ({ format, sourceMap }) => sourceMap && format !== 'json',
     param: 'source_map',
-    detail: 'A source map is a part of JSON. Send format=json with it.',
+    detail: 'A source map is part of JSON. Send format=json as well.',
   },
   {
     isThere: ({ format, layout }) => layout === 'pages' && format !== 'markdown',
@@ -113,11 +113,11 @@ const CONFLICTS: readonly {
   {
     isThere: ({ flavor, layout }) => flavor !== null && layout !== 'pages',
     param: 'flavor',
-    detail: 'A flavor is one of pages. Send layout=pages with it.',
+    detail: 'A flavor applies only to pages. Send layout=pages as well.',
   },
 ]
 
-/** Faults of fields that do not go together. */
+/** Field errors for conflicting fields. */
 function conflicts(options: UploadOptions): FieldError[] {
   return CONFLICTS.filter(({ isThere }) => isThere(options)).map(({ param, detail }) => ({
     param,
@@ -149,8 +149,8 @@ function maxRequestBytes({ maxHtml, maxZip }: UploadLimits): number {
 }
 
 /**
- * Rejects what the headers alone show to be unacceptable, so that a caller with `Expect:
- * 100-continue` sends nothing.
+ * Rejects a request whose headers already show that it is unacceptable, so that a caller with
+ * `Expect: 100-continue` sends nothing.
  *
  * @throws Problem `missing_file` (400), `file_too_large` (413) or `unsupported_file_type` (415, for
  *   a compressed body)
@@ -166,7 +166,7 @@ export function checkHead(
   if (!/^\s*identity\s*$/i.test(encoding)) {
     throw new Problem(
       'unsupported_file_type',
-      `The body of the request is compressed (Content-Encoding: ${encoding.slice(0, 40)}). Send the form as it is: an archive is compressed already.`,
+      `The body of the request is compressed (Content-Encoding: ${encoding.slice(0, 40)}). Send the form uncompressed: an archive is already compressed.`,
       { status: 415 },
     )
   }
@@ -182,7 +182,7 @@ const tooMany = (what: 'parts' | 'fields'): Problem =>
 const duplicate = (param: string, advice: string): FieldError => ({
   param,
   code: 'duplicate',
-  detail: `This field is there twice. ${advice}`,
+  detail: `This field is sent twice. ${advice}`,
 })
 
 /** The fields of one form, besides the file. */
@@ -194,11 +194,11 @@ class FieldReader {
     layout: 'document',
     flavor: null,
   }
-  /** Told together, before a file is received or when the form ends. */
+  /** Reported together, before a file is received or when the form ends. */
   readonly faults: FieldError[] = []
   readonly #seen = new Set<string>()
 
-  /** Takes a field, unless nobody knows its name. @param value undefined where it is too long */
+  /** Reads a field; ignores unknown names. @param value undefined if it is too long */
   read(name: string, value: string | undefined): void {
     const field = findField(name)
     if (!field) return
@@ -244,12 +244,12 @@ export async function receiveUpload(
         fields.read(name, truncated ? undefined : value)
       })
       form.on('file', (name: string | undefined, part: Readable, fileName: string | undefined) => {
-        part.on('error', () => {}) // the form itself, or receiveFile, tells what is wrong
+        part.on('error', () => {}) // the form or receiveFile reports the error
         if (name !== 'file') return part.resume()
         if (fields.faults.length > 0) return reject(invalidFields(fields.faults))
-        if (file) return reject(invalidFields([duplicate(name, 'Send one file a request.')]))
+        if (file) return reject(invalidFields([duplicate(name, 'Send one file per request.')]))
         stream = part
-        // A form writes the quotes of a name so (HTML standard, "multipart/form-data").
+        // Forms encode quotes in names this way (HTML standard, "multipart/form-data").
         file = receiveFile(stream, path, (fileName ?? '').replaceAll('%22', '"'), limits)
         file.catch(reject)
       })
@@ -281,7 +281,7 @@ export async function receiveUpload(
     return { ...(await file), ...fields.options }
   } finally {
     body.unpipe(form)
-    // Whatever still comes out of the abandoned form concerns nobody.
+    // Ignore later events of the abandoned form.
     form.removeAllListeners()
     form.on('error', () => {})
     form.destroy()
@@ -305,7 +305,7 @@ function openForm(type: string): BusboyInstance {
   } catch (cause) {
     throw new Problem(
       'missing_file',
-      'The form has no boundary in its Content-Type. Let your HTTP client make that header.',
+      'The form has no boundary in its Content-Type. Let your HTTP client set that header.',
       { cause },
     )
   }
@@ -373,11 +373,11 @@ function tooLarge(kind: FileKind, limits: UploadLimits): Problem {
   const what = kind === 'zip' ? 'a ZIP archive' : 'an HTML file'
   return new Problem(
     'file_too_large',
-    `The file is larger than ${megabytes(limits[LIMITS[kind]])}, the most that is taken of ${what}.`,
+    `The file is larger than ${megabytes(limits[LIMITS[kind]])}, the limit for ${what}.`,
   )
 }
 
-/** For a form of which nothing was read, or whose file is not what makes it large. */
+/** For a form that was not read, or that is too large for other reasons than its file. */
 function formTooLarge({ maxHtml, maxZip }: UploadLimits): Problem {
   return new Problem(
     'file_too_large',

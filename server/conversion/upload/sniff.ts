@@ -14,7 +14,7 @@ export type FileKind = 'html' | 'zip'
 export function sniff(head: Uint8Array, fileName: string): FileKind | undefined {
   if (looksLikeZip(head, { fileName })) return 'zip'
   if (looksLikeHtml(head, fileName)) return 'html'
-  // A ZIP with something in front of it: the archive's reader says what is wrong with it.
+  // A ZIP with something in front of it: the archive reader reports what is wrong.
   return /\.zip$/i.test(fileName) && Buffer.from(head).includes('PK\u0003\u0004', 0, 'latin1')
     ? 'zip'
     : undefined
@@ -57,5 +57,5 @@ export function describeWrongFile(head: Uint8Array, fileName: string): string {
     bytes === undefined ? named?.test(fileName) : text.startsWith(bytes, at),
   )
   const what = `The file is ${other?.name ?? 'neither an HTML page nor a ZIP archive'}.`
-  return `${what} ${other?.isArchive ? 'Use the ZIP archive that Notion made, or pack the export as ZIP.' : 'In Notion, export as HTML and use that file.'}`
+  return `${what} ${other?.isArchive ? 'Use the ZIP archive from Notion, or pack the export as ZIP.' : 'In Notion, export as HTML and use that file.'}`
 }

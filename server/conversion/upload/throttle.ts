@@ -23,7 +23,7 @@ export function createThrottle(isBusy: () => boolean): Throttle {
   const scheduleNext = (): void => {
     if (isScheduled || waiting.length === 0) return
     isScheduled = true
-    // Node may run a timer and the next one in one turn, where that turn was long; immediates not.
+    // After a long turn, Node may run two timers in one turn, but not two immediates.
     if (isBusy()) setTimeout(() => setImmediate(runNext), PAUSE_MS)
     else setImmediate(runNext)
   }

@@ -41,7 +41,7 @@ export interface UploadStart {
   readonly limits: UploadLimits
 }
 
-/** The start of an upload, a chunk, its end, or why it broke off. */
+/** The start of an upload, a chunk, its end, or the error that cut it off. */
 type UploadStep =
   | { readonly begin: UploadStart }
   | { readonly piece: Uint8Array }
@@ -69,8 +69,8 @@ interface PendingUpload {
 }
 
 const CONNECTION_LOST = 'The connection was closed before the upload was complete.'
-const UPLOAD_STALLED = 'The upload stopped in the middle. Send it again.'
-const UPLOAD_TOO_SLOW = `The upload comes too slowly: less than ${MIN_RATE / 1024} KB a second. Send it over a faster connection.`
+const UPLOAD_STALLED = 'The upload stopped arriving. Send it again.'
+const UPLOAD_TOO_SLOW = `The upload is too slow: less than ${MIN_RATE / 1024} KB a second. Send it over a faster connection.`
 
 /**
  * The thread starts with the first upload.
@@ -132,11 +132,11 @@ class ThreadReceiver implements UploadReceiver {
     let cause: unknown
     started.on('message', (message: ThreadMessage) => this.#onMessage(message))
     started.on('error', (error) => (cause = error))
-    // Only a bug ends it, or a machine without memory: the next upload starts another.
+    // Only a bug or a lack of memory ends it. The next upload starts another.
     started.on('exit', () => {
       this.#thread = null
       for (const { reject } of this.#pending.values())
-        reject(new Error('the thread that receives uploads has ended', { cause }))
+        reject(new Error('the upload thread has ended', { cause }))
       this.#pending.clear()
     })
     return started
@@ -157,7 +157,7 @@ class ThreadReceiver implements UploadReceiver {
   }
 }
 
-/** Hands the chunks of one request to the thread, one each time that it asks for more. */
+/** Sends the chunks of one request to the thread, one each time that it asks for more. */
 class Transfer {
   readonly #incoming: IncomingMessage
   readonly #send: SendToThread
@@ -173,7 +173,7 @@ class Transfer {
     )
   }
 
-  /** Why we have ended the upload ourselves: the thread only hears that it is broken. */
+  /** Why we ended the upload; the thread only knows that it was cut off. */
   get ended(): unknown {
     return this.#ended
   }

@@ -12,11 +12,11 @@ const port = parentPort!
 const send = (message: ThreadMessage): void => port.postMessage(message)
 const bodies = new Map<number, Readable>()
 
-/** Bytes that wait here for the disk, so that a piece is on its way while another is written. */
+/** Bytes buffered here, so that one chunk can arrive while another is written. */
 const READ_AHEAD_BYTES = 512 * 1024
 
 async function receive(id: number, { type, path, limits }: UploadStart): Promise<void> {
-  // Asked for again whenever there is room: so a fast caller waits for a slow disk.
+  // Asks for more whenever there is room, so that a slow disk slows the caller down.
   const body = new Readable({
     highWaterMark: READ_AHEAD_BYTES,
     read: () => send({ id, more: true }),
@@ -55,7 +55,7 @@ function collectPieces(bytes: number): void {
 
 port.on('message', (message: ThreadRequest) => {
   if ('begin' in message) return void receive(message.id, message.begin)
-  // One that has been refused is not asked for more, but what was on its way still comes.
+  // A refused upload gets no more requests for chunks, but one in flight may still arrive.
   const body = bodies.get(message.id)
   if ('piece' in message) {
     body?.push(message.piece)
