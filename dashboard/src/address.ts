@@ -1,10 +1,9 @@
-// Filters live in the address, so that nothing is lost on reload and a view can be sent to
-// somebody.
+// Keeps filters in the URL, so that a reload keeps them and a view can be shared.
 import { useSearchParams } from 'wouter'
 
 /**
- * The address's parameters, with these defaults; setting one to its default takes it out of the
- * address.
+ * The query parameters of the URL, with defaults. Setting one to its default removes it from the
+ * URL.
  */
 export function useFilters<F extends Record<string, string>>(
   defaults: F,

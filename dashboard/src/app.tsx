@@ -1,5 +1,5 @@
-// Who may see what: the first run leads everybody to the setup, nobody signed in to the sign-in,
-// and then the pages.
+// The root of the app: setup on the first run, the sign-in page without a session, otherwise the
+// pages.
 import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { AccountContext, useSession } from './api/session.ts'
 import { PAGES } from './pages.ts'
@@ -10,7 +10,7 @@ import { Bars, Empty, Failed, Page as Frame } from './ui/page.tsx'
 
 const SetupPage = lazily(() => import('./pages/setup.tsx'))
 const SignInPage = lazily(() => import('./pages/sign-in.tsx'))
-/** TABLE of pages for whoever holds a link, signed in or not. */
+/** TABLE of pages opened by a link, with or without a session. */
 const BY_LINK = {
   '/invite': lazily(() => import('./pages/invite.tsx')),
   '/reset-password': lazily(() => import('./pages/reset-password.tsx')),
@@ -19,7 +19,7 @@ const isByLink = (path: string): path is keyof typeof BY_LINK => Object.hasOwn(B
 
 /** The root component: the sign-in pages, or the shell around the current page. */
 export function App() {
-  // Every moment on the page is written in it.
+  // Rerenders everything when the time zone changes.
   useZone()
   const session = useSession()
   const [location] = useLocation()
@@ -46,7 +46,7 @@ export function App() {
       </Code>
     )
   }
-  // Whoever has just signed in or set up stands on that address still.
+  // Right after sign-in or setup, the URL is still that page's.
   if (location === '/sign-in' || location === '/setup') return <Redirect to="/" replace />
   return (
     <AccountContext value={account}>

@@ -1,12 +1,11 @@
-// A document with the pictures and files of the archive that it came from: its links are relative
-// to the archive's root, so both go into one ZIP. What is compressed is copied as it is (APPNOTE
-// 6.3.10).
+// Packs a document with the pictures and files of its archive into one ZIP, because its links are
+// relative to the archive's root. Copies compressed entries unchanged (APPNOTE 6.3.10).
 
 interface Entry {
   name: string
-  /** As the archive spells it. */
+  /** The raw bytes of the name. */
   bytes: Uint8Array<ArrayBuffer>
-  /** Whether that is UTF-8, and how it is compressed. */
+  /** The general purpose flags, such as UTF-8. */
   flags: number
   method: number
   time: number
@@ -21,17 +20,14 @@ const MARKS = { local: 0x04034b50, central: 0x02014b50, end: 0x06054b50 } as con
 const [LOCAL, CENTRAL, END] = [30, 46, 22]
 /** The longest comment of an archive. */
 const MAX_COMMENT_BYTES = 65_535
-/** A part of an export, which lies at the archive's root. */
+/** A part of an export, at the archive's root. */
 const PART = /^[^/]*(?:Part-\d+|ExportBlock[^/]*)\.zip$/i
 const PAGE = /\.html?$/i
 
 const viewOf = async (blob: Blob): Promise<DataView<ArrayBuffer>> =>
   new DataView(await blob.arrayBuffer())
 
-/**
- * Where the directory is, and how many entries it has; null where this is no archive that we can
- * read.
- */
+/** Finds the central directory; null if the archive cannot be read. */
 async function findDirectory(
   archive: Blob,
 ): Promise<{ view: DataView<ArrayBuffer>; count: number } | null> {
@@ -43,7 +39,7 @@ async function findDirectory(
       tail.getUint32(at + 12, true),
       tail.getUint32(at + 16, true),
     ]
-    // Larger than 4 GB: the browser would not hold it either.
+    // ZIP64: too large for a browser anyway.
     if (count === 0xffff || start === 0xffffffff) return null
     return { view: await viewOf(archive.slice(start, start + size)), count }
   }
@@ -91,7 +87,7 @@ function readContent({ method, data }: Entry): Promise<Blob> {
 const isSafe = (name: string): boolean =>
   name !== '' && !name.endsWith('/') && !/^[/\\]|\\|(?:^|\/)\.\.(?:\/|$)/.test(name)
 
-/** Everything but pages and parts, also what lies in the parts. */
+/** All entries except pages and parts, including those inside parts. */
 async function listAssets(archive: Blob): Promise<Entry[]> {
   const assets: Entry[] = []
   for (const entry of await readEntries(archive)) {
@@ -120,7 +116,7 @@ function crc32(bytes: Uint8Array): number {
 
 function documentEntry(name: string, text: string): Entry {
   const content = new TextEncoder().encode(text)
-  // 1 January 1980, the first day that a ZIP knows.
+  // 1 January 1980, the earliest date of the format.
   const time = 0x00210000
   return {
     name,
@@ -134,7 +130,7 @@ function documentEntry(name: string, text: string): Entry {
   }
 }
 
-/** What both headers of an entry say, from the needed version on. */
+/** Writes the fields that both headers of an entry share, starting at "version needed". */
 function fill(
   view: DataView,
   at: number,
@@ -176,11 +172,11 @@ function writeZip(entries: readonly Entry[]): Blob {
   return new Blob([...parts, ...directory, end.buffer], { type: 'application/zip' })
 }
 
-/** How many pictures and files an archive holds besides its pages; 0 where it is none. */
+/** The number of pictures and files in an archive besides its pages; 0 if it is not an archive. */
 export const countAssets = async (archive: Blob): Promise<number> =>
   (await listAssets(archive)).length
 
-/** A ZIP of a document and of everything in its archive that is no page. */
+/** A ZIP of a document and everything in its archive except pages. */
 export async function withAssets(archive: Blob, name: string, text: string): Promise<Blob> {
   return writeZip([documentEntry(name, text), ...(await listAssets(archive))])
 }

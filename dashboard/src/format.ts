@@ -1,5 +1,5 @@
-// How numbers and moments are written: in the browser's locale, and in the zone that is chosen.
-// What is not known is a dash, never 0.
+// Formats numbers and timestamps in the browser's locale and the chosen time zone. Unknown values
+// are a dash, never 0.
 import { getZone } from './zone.ts'
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
@@ -11,10 +11,10 @@ const DECIMAL_POINT =
     .formatToParts(0.5)
     .find(({ type }) => type === 'decimal')?.value ?? '.'
 
-/** A number that was written with a point. */
+/** Replaces the decimal point with the locale's. */
 const local = (text: string): string => text.replace('.', DECIMAL_POINT)
 
-/** Shown in place of a value that is not known. */
+/** Shown in place of an unknown value. */
 export const UNKNOWN = '–'
 type Maybe = number | null | undefined
 
@@ -33,7 +33,7 @@ export const share = (value: Maybe): string => known(value, (n) => percent.forma
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`
 
-/** "3 of 10"; "3" where there is no limit. */
+/** "3 of 10"; "3" without a limit. */
 export const usedOf = ({
   used_today,
   conversions_per_day: most,
@@ -42,7 +42,7 @@ export const usedOf = ({
   conversions_per_day: number | null
 }): string => (most === null ? count(used_today) : `${count(used_today)} of ${count(most)}`)
 
-/** Milliseconds as people say them; no unit is full: 59.96 s are 1 min 0 s. */
+/** A duration from milliseconds. Rounds before choosing the unit: 59.96 s is 1 min 0 s. */
 export const duration = (value: Maybe): string =>
   known(value, (ms) => {
     if (ms < 999.5) return `${Math.round(ms)} ms`
@@ -51,7 +51,7 @@ export const duration = (value: Maybe): string =>
     return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   })
 
-/** A length of time that a setting says, in its largest whole unit: "24 hours". */
+/** A duration in its largest whole unit: "24 hours". */
 export function span(seconds: number): string {
   const [size, unit] =
     seconds % 3600 !== 0
@@ -72,12 +72,12 @@ export const bytes = (value: Maybe): string =>
   })
 
 const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const
-/** Some locales pad the hour in one form and not in another: those of 24 hours are padded always. */
+/** Some locales pad the hour in only some formats. Always pad 24-hour times. */
 const IS_24_HOURS =
   new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12 === false
 const CLOCK = { hour: IS_24_HOURS ? '2-digit' : 'numeric', minute: '2-digit' } as const
 
-/** TABLE of the forms of a moment. */
+/** TABLE of timestamp formats. */
 const FORMS = {
   day: DAY,
   moment: { ...DAY, ...CLOCK, timeZoneName: 'short' },
@@ -90,7 +90,7 @@ const FORMS = {
 
 const made = new Map<string, Intl.DateTimeFormat>()
 
-/** Making one takes longer than using it hundreds of times. */
+/** Cached, because creating a formatter costs more than hundreds of uses. */
 function formOf(form: keyof typeof FORMS, zone = getZone()): Intl.DateTimeFormat {
   const name = `${form} ${zone}`
   const found =
@@ -106,7 +106,7 @@ function formOf(form: keyof typeof FORMS, zone = getZone()): Intl.DateTimeFormat
 const written = (form: keyof typeof FORMS, iso: string | null): string =>
   iso === null ? UNKNOWN : formOf(form).format(new Date(iso))
 
-/** A moment to the minute, with its zone. */
+/** A timestamp to the minute, with its zone. */
 export const dateTime = (iso: string | null): string => written('moment', iso)
 /** The same to the second. */
 export const exactTime = (iso: string | null): string => written('exact', iso)
@@ -116,41 +116,41 @@ export const date = (iso: string | null): string => written('day', iso)
 export const clockTime = (iso: string): string => written('clock', iso)
 /** Day, hour and minute, with the zone. */
 export const hourOf = (iso: string): string => written('hour', iso)
-/** A day that the server counts in UTC, whatever zone is chosen. */
+/** A UTC day, whatever zone is chosen. */
 export const utcDay = (iso: string): string => formOf('dayTick', 'utc').format(new Date(iso))
 
-/** The beginning of a day, as this locale writes it: "00:00", "12:00 AM". */
+/** Midnight in this locale's format: "00:00", "12:00 AM". */
 export const midnight = (): string => formOf('clock', 'utc').format(0)
 
-/** What the zone is called now: "UTC", "GMT+1", "PST". */
+/** The current name of the zone: "UTC", "GMT+1", "PST". */
 export const zoneName = (): string =>
   formOf('zone')
     .formatToParts(new Date())
     .find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
 
-/** The time of day in so many seconds, to the nearest minute, with its zone: "5:00 PM MST". */
+/** The time of day `seconds` from now, to the nearest minute, with its zone: "5:00 PM MST". */
 export function clockTimeIn(seconds: number): string {
   const minute = Math.round(Date.now() / 60_000 + seconds / 60)
   return `${clockTime(new Date(minute * 60_000).toISOString())} ${zoneName()}`
 }
 
 /**
- * The moment at which a day (`2027-01-31`) begins in the chosen zone, or a later day; '' where
- * there is no such moment.
+ * The start of a day (`2027-01-31`, plus `later` days) in the chosen zone; '' if the date is
+ * invalid.
  */
 export function startOfDay(day: string, later = 0): string {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? []
   if (year === undefined) return ''
   const parts = [Number(year), Number(month) - 1, Number(date) + later] as const
   const at = getZone() === 'utc' ? new Date(Date.UTC(...parts)) : new Date(...parts)
-  // Years before 100 would be those of the last century.
+  // The constructor maps years below 100 to the 1900s.
   if (Number(year) < 100) at.setUTCFullYear(Number(year))
   return isoOf(at)
 }
 
 const two = (n: number): string => String(n).padStart(2, '0')
 
-/** The day of a moment, or of a day, in the chosen zone; '' where the server knows no such day. */
+/** The date of a timestamp in the chosen zone; '' if the server does not support it. */
 export function dayOf(moment: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(moment)) return isoOf(new Date(moment)).slice(0, 10)
   const at = new Date(moment)
@@ -159,13 +159,13 @@ export function dayOf(moment: string): string {
   return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
 }
 
-/** Years before 0 and after 9999 have a sign, and are none that the server knows. */
+/** The server does not support years with a sign: before 0 or after 9999. */
 function isoOf(at: Date): string {
   const iso = Number.isNaN(at.getTime()) ? '' : at.toISOString()
   return /^\d/.test(iso) ? iso : ''
 }
 
-/** Whether a moment has passed. */
+/** Whether a timestamp is in the past. */
 export const isPast = (iso: string, now = Date.now()): boolean => Date.parse(iso) <= now
 
 const UNITS = [
@@ -183,5 +183,5 @@ export function ago(iso: string | null, now = Date.now()): string {
   return distance > 0 ? 'in a moment' : 'just now'
 }
 
-/** This moment. */
+/** The current time, ISO 8601. */
 export const now = (): string => new Date().toISOString()

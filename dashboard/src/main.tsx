@@ -1,4 +1,4 @@
-// The way in: theme, queries, pages.
+// The entry point: theme, queries, pages.
 import '@mantine/core/styles/baseline.css'
 import '@mantine/core/styles/default-css-variables.css'
 import 'virtual:theme-variables.css'
@@ -46,12 +46,12 @@ const client: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: failed }),
   mutationCache: new MutationCache({ onError: (error) => checkSession(client, error) }),
   defaultOptions: {
-    // A server on this machine, or in this house, answers without the Internet too.
+    // A local server is reachable without the Internet, too.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
       staleTime: 5000,
-      // A refusal does not change by asking again; a server that restarts does.
+      // A retry does not help after a refusal, but does while the server restarts.
       retry: (failures, error) =>
         failures < 2 &&
         error instanceof ApiError &&
@@ -66,7 +66,7 @@ syncTabs(client)
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no root')
 createRoot(root, {
-  // A refusal is shown in place of the page; whatever else was caught is a fault of ours.
+  // The page shows an ApiError; any other error is a bug.
   onCaughtError: (error) => {
     if (!(error instanceof ApiError)) console.error(error)
   },

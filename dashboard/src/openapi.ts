@@ -1,4 +1,4 @@
-// The server's own description of its API, as far as the reference shows it.
+// Reads the server's OpenAPI description, as far as the reference shows it.
 import * as z from 'zod/mini'
 
 interface RawSchema {
@@ -72,24 +72,24 @@ export interface Field {
   type: string
   required: boolean
   description: string
-  /** Where it stands: in the path, the query, a header. */
+  /** Its place: path, query or header. */
   place?: string
 }
 
 /** One operation, resolved for display. */
 export interface Operation {
-  /** Unique, and fit for an address. */
+  /** Unique, and valid in a URL fragment. */
   id: string
   method: string
   path: string
   summary: string
   description: string
-  /** Whether a token or a session is needed. */
+  /** Whether it needs a token or a session. */
   guarded: boolean
   parameters: Field[]
   bodyType: string | null
   body: Field[]
-  /** A body that would be taken, as far as the description tells. */
+  /** An example body; null for none. */
   example: string | null
   responses: { status: string; description: string; types: string; fields: Field[] }[]
 }
@@ -102,7 +102,7 @@ export interface Group {
 
 const METHODS = ['get', 'post', 'patch', 'put', 'delete']
 
-/** The operations in groups, by the first word of their address. */
+/** Groups the operations by the first word of their path. */
 export function readGroups(document: OpenApi): Group[] {
   const resolve = (schema: RawSchema | undefined): RawSchema => {
     const name = schema?.$ref?.split('/').at(-1)
@@ -122,11 +122,11 @@ export function readGroups(document: OpenApi): Group[] {
   const groups = [...Map.groupBy(operations, ({ path }) => groupOf(path))].map(
     ([name, operations]) => ({ name, operations }),
   )
-  // What a program calls first; how the server is comes last.
+  // First what programs call first, last the health routes.
   return groups.sort((a, b) => groupRank(a.name) - groupRank(b.name))
 }
 
-/** The proxy passes every method on in the same way: two of them show how. */
+/** The proxy treats all methods alike, so show only two. */
 const PROXY_METHODS: ReadonlySet<string> = new Set(['get', 'post'])
 const isProxy = (path: string): boolean => path.startsWith('/proxy')
 
@@ -212,7 +212,7 @@ function listFields(
   depth = 0,
 ): Field[] {
   const { properties = {}, required = [] } = resolve(schema)
-  // What a record's change must repeat is no field to choose.
+  // Skip read-only fields, which a PATCH may only repeat.
   return Object.entries(properties)
     .filter(([, { readOnly }]) => readOnly !== true)
     .flatMap(([name, raw]) => {

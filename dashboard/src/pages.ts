@@ -1,5 +1,4 @@
-// TABLE of pages: where they are, what they are called, and the code that is loaded when somebody
-// goes there.
+// TABLE of pages: their paths, labels and code, which is loaded on demand.
 import type { ComponentType } from 'react'
 import { lazily } from './ui/code.tsx'
 import type { IconName } from './ui/icons.tsx'
@@ -8,7 +7,7 @@ import type { IconName } from './ui/icons.tsx'
 export interface PageRow {
   path: string
   load: () => Promise<{ default: ComponentType }>
-  /** Its place in the navigation. */
+  /** Its entry in the navigation. */
   nav?: { label: string; icon: IconName; group: 'Proxy' | 'Conversion' | 'Server' }
   /** For administrators only. */
   admin?: true
@@ -65,15 +64,12 @@ const ROWS: readonly PageRow[] = [
   { path: '/account', load: () => import('./pages/account.tsx') },
 ]
 
-/** The pages, ready to be drawn. */
+/** The pages with their lazy components. */
 export const PAGES = ROWS.map((row) => ({ ...row, Page: lazily(row.load) }))
 
-/**
- * Fetches the code of the page that stands in the address, while it is still being asked who is
- * signed in.
- */
+/** Loads the code of the current page while the session is still loading. */
 export function fetchAhead(path: string): void {
   const row = ROWS.find((row) => new RegExp(`^${row.path.replace(/:\w+/, '[^/]+')}$`).test(path))
-  // What fails here fails again when the page is drawn, and is shown there.
+  // A failure recurs when the page renders, and is shown then.
   row?.load().catch(() => {})
 }

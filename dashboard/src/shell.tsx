@@ -1,4 +1,4 @@
-// What stands around every page: the navigation, who is signed in, light or dark.
+// The frame around every page: navigation, account, time zone, colour scheme.
 import { ActionIcon, Drawer, NativeSelect, useMantineColorScheme } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
@@ -19,7 +19,7 @@ import { ShownOnce } from './ui/shown-once.tsx'
 /** The navigation and header around every page. */
 export function Shell({ account, children }: { account: Account; children: ReactNode }) {
   const [location] = useLocation()
-  // Open for the page where it was opened: whoever goes elsewhere closes it.
+  // The path on which it was opened, so that navigating closes it.
   const [openAt, setOpenAt] = useState<string | null>(null)
   const open = openAt === location
   return (
@@ -40,7 +40,7 @@ export function Shell({ account, children }: { account: Account; children: React
           <Icon name="menu" size={22} />
         </ActionIcon>
       </section>
-      {/* Whoever closes it comes back to what opened it; whoever goes elsewhere, to the heading of that page. */}
+      {/* Closing it returns the focus to its button; navigating moves the focus to the page's heading. */}
       <Drawer
         opened={open}
         onClose={() => setOpenAt(null)}
@@ -148,14 +148,14 @@ function isAt(location: string, path: string): boolean {
   return path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`)
 }
 
-/** TABLE of colour schemes in the order in which the button goes through them. */
+/** TABLE of colour schemes, in the order of the button. */
 const SCHEMES = {
   auto: { icon: 'system', label: 'System theme', next: 'light' },
   light: { icon: 'sun', label: 'Light theme', next: 'dark' },
   dark: { icon: 'moon', label: 'Dark theme', next: 'auto' },
 } as const satisfies Record<string, { icon: IconName; label: string; next: string }>
 
-/** What an administrator looks at; a colleague's account is chosen under Accounts. */
+/** Selects the own account or all. The Accounts page selects another one. */
 function AccountScopeSelect() {
   const [whose, setWhose] = useAccountScope()
   const other = whose !== '' && whose !== 'all'
@@ -194,7 +194,7 @@ function ZoneButton() {
 }
 
 function SchemeButton() {
-  // To stop transitions meanwhile Mantine writes a <style> as HTML, which the content policy
+  // Otherwise Mantine writes a <style> to pause transitions, which the Content-Security-Policy
   // forbids.
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
   const { icon, label, next } = SCHEMES[colorScheme]

@@ -1,5 +1,5 @@
-// One call through the proxy, written for a shell, for TypeScript and for Python: with the
-// provider's base URL behind the proxy, which every client takes.
+// Generates code for a call through the proxy: curl, TypeScript and Python, with the provider's
+// base URL behind the proxy.
 import type { Usage } from './snippet-sdks.ts'
 
 /** A titled piece of code. */
@@ -8,22 +8,22 @@ export interface Snippet {
   code: string
 }
 
-/** How a provider is asked for text. */
+/** The API that generates text. */
 export type Dialect = 'gemini' | 'responses' | 'messages' | 'chat' | 'cohere' | 'converse'
 
 /** What a snippet calls: address, key, model and dialect. */
 export interface Call {
-  /** The proxy's own. */
+  /** The proxy's origin. */
   origin: string
   secret: string
-  /** The provider's base address behind the proxy, without a slash at its end. */
+  /** The provider's base URL behind the proxy, without a trailing slash. */
   base: string
   model: string
-  /** Of the provider's address, where that has one. */
+  /** The region in the provider's address, if any. */
   region: string
   dialect: Dialect
   streaming: boolean
-  /** The page that the call must come from, where the key is for some only. */
+  /** The origin that the call must come from, if the key restricts origins. */
   page: string | null
 }
 
@@ -36,7 +36,7 @@ const streamed = (body: object, streaming: boolean): object =>
 
 interface Shape {
   path: (model: string, streaming: boolean) => string
-  /** What the endpoint wants besides a key and a body. */
+  /** Headers that the endpoint needs besides the key. */
   headers?: Readonly<Record<string, string>>
   body: (model: string, streaming: boolean) => object
 }
@@ -77,7 +77,7 @@ function headersOf({ secret, dialect, page }: Call): [string, string][] {
   ]
 }
 
-/** A browser names the page by itself, and lets no script name another. */
+/** Browsers set the Origin header, and scripts cannot change it. */
 const onPage = ({ page }: Call): string[] =>
   page === null ? [] : [`// On a page of ${page}: the key works nowhere else.`]
 
@@ -86,7 +86,7 @@ const bodyOf = ({ dialect, model, streaming }: Call): string =>
 const urlOf = ({ base, dialect, model, streaming }: Call): string =>
   base + SHAPES[dialect].path(model, streaming)
 
-/** A text as one word of a shell. */
+/** Quotes a text for a shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const lines = (...all: string[]): string => all.join('\n')
@@ -98,7 +98,7 @@ export function curl(call: Call): string {
   return [first, ...headers, `  -d ${quoted(bodyOf(call))}`].join(' \\\n')
 }
 
-/** With the provider's own SDK. @param base what the SDK takes as its base URL */
+/** The call with the provider's own SDK. @param base the SDK's base URL */
 export function withSdk(usage: Usage, base: string, call: Call): string {
   const { imports, create, whole, streamed } = usage
   const values = {
@@ -115,11 +115,11 @@ export function withSdk(usage: Usage, base: string, call: Call): string {
   )
 }
 
-/** The same in TypeScript, where it may be code of a page. */
+/** The same in TypeScript, which may run in a page. */
 export function typescript(usage: Usage, base: string, call: Call): string {
   const code = withSdk(usage, base, call)
   if (call.page === null) return code
-  // SDKs refuse to run in a browser unless they are told that the key may be seen there.
+  // These SDKs refuse to run in a browser without an option.
   const allowed = /new (?:OpenAI|Anthropic|Groq)\(/.test(code)
   return lines(
     ...onPage(call),
@@ -135,7 +135,7 @@ interface Provider {
   settings: readonly string[]
 }
 
-/** With the AI SDK, whose providers take a base URL. */
+/** The call with the AI SDK and a base URL. */
 export function aiSdk(
   call: Call,
   { package: name, create, settings }: Provider,
@@ -155,7 +155,7 @@ export function aiSdk(
   )
 }
 
-/** With the AI SDK and our `fetch`, which keeps related requests together. */
+/** The call with the AI SDK and our `fetch`, which keeps related requests on one credential. */
 export function customFetch(call: Call, { package: name, create, settings }: Provider): string {
   return lines(
     ...onPage(call),
@@ -177,7 +177,7 @@ export function customFetch(call: Call, { package: name, create, settings }: Pro
   )
 }
 
-/** With a package of ours that wraps a provider whole. */
+/** The call with our package that wraps the provider. */
 export function wrapped(call: Call, name: string, create: string): string {
   return lines(
     ...onPage(call),
@@ -203,5 +203,5 @@ function generate(call: Call): string[] {
     : ['', `const { text } = await generateText({ ${asked} })`, 'console.log(text)']
 }
 
-/** A text as TypeScript and Python write it. */
+/** A string literal for TypeScript and Python. */
 const literal = (text: string): string => `'${text.replaceAll(/['\\]/g, String.raw`\$&`)}'`

@@ -1,18 +1,18 @@
-// TABLE of providers, with what an example for each needs: a model, a dialect, an SDK.
+// TABLE of what the examples of each provider need: a model, a dialect, an SDK.
 import type { Dialect } from './snippet-code.ts'
 import type { SDKS } from './snippet-sdks.ts'
 
-/** What the examples for a provider are made of. */
+/** What the examples of a provider need. */
 export interface Row {
-  /** The provider's id; null is every other one, whose server speaks OpenAI's dialect. */
+  /** The provider's id; null for all others, which speak OpenAI's API. */
   id: string | null
   /** Names of its models. */
   models: RegExp
-  /** What may stand before such a name and means the same. */
+  /** An optional prefix of the names. */
   prefix?: string
-  /** The model of the example where the key allows it. */
+  /** The example's model, if the key allows it. */
   model: string
-  /** Others, for a key that allows another family only. */
+  /** Other models, for a key that allows only another family. */
   others?: readonly string[]
   dialect: Dialect
   /** The provider's own SDK, or OpenAI's where the provider recommends that. */
@@ -27,7 +27,7 @@ const ai = (name: string, create: string, ...settings: string[]): Row['ai'] => (
   settings,
 })
 
-/** TABLE of providers, in the order in which they are proposed. */
+/** TABLE of providers, in the order of preference. */
 export const ROWS: readonly [Row, ...Row[]] = [
   {
     id: 'google',

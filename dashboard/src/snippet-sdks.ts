@@ -1,7 +1,10 @@
-// TABLE of the providers' own SDKs, in TypeScript and in Python: how each makes a client with a
-// base URL, asks for a text, and reads it whole or as it streams.
+// TABLE of the providers' SDKs in TypeScript and Python: how each creates a client with a base URL
+// and generates text, whole or streamed.
 
-/** How one language uses an SDK. `{base}`, `{key}`, `{model}` and `{region}` are quoted texts. */
+/**
+ * How to use an SDK in one language. `{base}`, `{key}`, `{model}` and `{region}` become string
+ * literals.
+ */
 export interface Usage {
   imports: string
   create: readonly string[]
@@ -16,13 +19,13 @@ export interface Sdk {
   python: Usage
 }
 
-/** A call of TypeScript, with one argument a line. */
+/** A TypeScript call with one argument per line. */
 const ts = (start: string, ...args: string[]): string[] => [
   `${start}({`,
   ...args.map((line) => `  ${line}`),
   '})',
 ]
-/** A call of Python, with one argument a line. */
+/** A Python call with one argument per line. */
 const py = (start: string, ...args: string[]): string[] => [
   `${start}(`,
   ...args.map((line) => `    ${line}`),
@@ -38,7 +41,7 @@ const MESSAGES = {
 const CHAT = { ts: [MODEL.ts, MESSAGES.ts], py: [MODEL.py, MESSAGES.py] }
 const printed = (piece: string): string => `print(${piece}, end='', flush=True)`
 
-/** OpenAI's SDK, and those that were generated as it was. */
+/** OpenAI's SDK, and others generated in the same way. */
 function like(name: string, typescript: string, python: string) {
   const options = {
     ts: ['baseURL: {base},', 'apiKey: {key},'],
@@ -56,7 +59,7 @@ function like(name: string, typescript: string, python: string) {
   }
 }
 
-/** Chat completions, as OpenAI's SDK and Groq's ask for them. */
+/** Chat completions with the SDKs of OpenAI and Groq. */
 function chat(made: ReturnType<typeof like>): Sdk {
   const call = 'client.chat.completions.create'
   return {
@@ -151,7 +154,7 @@ const MESSAGES_API: Sdk = {
   },
 }
 
-/** Google's SDK. @param first what makes the client one of Vertex AI, in each language */
+/** Google's SDK. @param first the option for Vertex AI, in each language */
 function gemini(first: { ts: readonly string[]; py: readonly string[] }): Sdk {
   const contents = { ts: [MODEL.ts, `contents: ${ASKED},`], py: [MODEL.py, `contents=${ASKED},`] }
   const options = {
@@ -264,7 +267,7 @@ const BEDROCK: Sdk = {
       'region: {region},',
       'token: { token: {key} },',
       "authSchemePreference: ['httpBearerAuth'],",
-      // Its own handler speaks HTTP/2, which a server has over TLS only.
+      // The default handler speaks HTTP/2, which the server offers only with TLS.
       'requestHandler: new NodeHttpHandler(),',
     ),
     whole: [
@@ -302,7 +305,7 @@ const BEDROCK: Sdk = {
   },
 }
 
-/** TABLE of SDKs, by what a provider's row calls them. */
+/** TABLE of SDKs by the name in a provider's row. */
 export const SDKS = {
   responses: RESPONSES,
   chat: chat(OPENAI),

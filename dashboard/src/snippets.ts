@@ -1,5 +1,5 @@
-// Code that works as it stands, for whoever has just made a key: for a provider that is ready, and
-// a model that the key allows.
+// Snippets that work unchanged with a new key: for a provider that is ready, and a model that the
+// key allows.
 import { CLIENTS, SDK_BASES, fillTemplate, type ClientSetup } from '../../server/common/clients.ts'
 import type { Key, Model, Provider } from './api/shapes.ts'
 import { aiSdk, curl, customFetch, typescript, withSdk, wrapped } from './snippet-code.ts'
@@ -22,13 +22,13 @@ const CHATS: ReadonlySet<string> = new Set([
   'vercel',
 ])
 
-/** Whether a chat is an example of what a provider without a row answers. */
+/** Whether a provider without a row supports chat completions. */
 const isChat = ({ id, source }: Provider): boolean => source !== 'built_in' || CHATS.has(id)
 
 /** A provider that a key may call, with one of its models. */
 export interface Choice {
   provider: Pick<Provider, 'id' | 'name' | 'base' | 'hosts' | 'dial' | 'ready'>
-  /** In angle brackets where a person has to put one. */
+  /** In angle brackets if the user must fill it in. */
   model: string
   row: Row
 }
@@ -36,10 +36,10 @@ export interface Choice {
 type Scope = Pick<Key, 'models' | 'providers'>
 
 /**
- * What the snippets of a key can be for, the best first: providers that are ready, and models that
- * are known. Where none of its providers is ready, the ones that could be.
+ * Choices for a key's snippets, best first: ready providers with known models, or, if none is
+ * ready, those that could be.
  *
- * @param seen models that requests have named
+ * @param seen models named in requests
  */
 export function choicesFor(
   scope: Scope,
@@ -63,8 +63,8 @@ export function choicesFor(
 }
 
 /**
- * A model for an example that the key may reach; where we know none, what a person has to put
- * there; null where the key may reach none of that kind.
+ * A model that the key may call; a placeholder if we know none; null if the key allows none of this
+ * provider.
  */
 function modelOf(
   row: Row,
@@ -86,8 +86,8 @@ function modelOf(
 }
 
 /**
- * A provider that can be called, and a family of its models, as examples of what a key may be held
- * to; null where nothing is known.
+ * A provider and a family of its models, as examples of restrictions of a key; null if none is
+ * known.
  */
 export function exampleScope(
   all: readonly Provider[],
@@ -104,7 +104,7 @@ export function exampleScope(
 
 const isPlaceholder = (model: string): boolean => model.startsWith('<')
 
-/** Whether a name fits an entry of a key's models, in which `*` stands for anything. */
+/** Whether a name matches an entry of a key's models; `*` matches anything. */
 function fits(entry: string, name: string): boolean {
   const pieces = entry.split('*')
   const last = pieces.pop() ?? ''
@@ -119,13 +119,13 @@ function fits(entry: string, name: string): boolean {
   return name.endsWith(last) && name.length - last.length >= at
 }
 
-/** What a snippet is for. */
+/** What a snippet needs. */
 interface Use {
   secret: string
   streaming: boolean
-  /** The proxy's own. */
+  /** The proxy's origin. */
   origin: string
-  /** The page that calls must come from; null: any. */
+  /** The origin that calls must come from; null for any. */
   page: string | null
 }
 
@@ -144,7 +144,7 @@ export function snippetsOf(
   return [
     { title: 'curl', code: curl(call) },
     { title: 'TypeScript', code: typescript(ts, forSdk, call) },
-    // Python has no page that it could come from.
+    // Python sends no Origin.
     ...(page === null ? [{ title: 'Python', code: withSdk(python, forSdk, call) }] : []),
     {
       title: 'AI SDK',
@@ -161,10 +161,7 @@ export function snippetsOf(
   ]
 }
 
-/**
- * The provider's address, without the slash at its end; what a person must fill in is in angle
- * brackets.
- */
+/** The provider's base URL, without a trailing slash; placeholders are in angle brackets. */
 function baseOf({ id, base, hosts, dial }: Choice['provider']): string {
   const [, host = ''] = /^https:\/\/([^/]+)/.exec(base) ?? []
   const pattern = new RegExp(`^${host.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[\\w-]+')}$`)
@@ -173,14 +170,14 @@ function baseOf({ id, base, hosts, dial }: Choice['provider']): string {
     .replace(host, known)
     .replaceAll(/\{(\w+)\}/g, '<$1>')
     .replace(/\/$/, '')
-  // Servers that speak OpenAI's dialect have it below /v1, unless that is where we dial.
+  // OpenAI-compatible servers have their API under /v1, unless `dial` already includes it.
   const bare = ROWS.every((row) => row.id !== id) && /^https:\/\/[^/]+$/.test(written)
   return bare && !/\/v\d+\/?$/.test(dial ?? '') ? `${written}/v1` : written
 }
 
 const isKnown = (id: string): id is keyof typeof SDK_BASES => Object.hasOwn(SDK_BASES, id)
 
-/** What the provider's SDK takes for a base: its host with the path that the SDK wants. */
+/** The base URL for the provider's SDK: its host with the path that the SDK expects. */
 function sdkBaseOf(id: string, base: string): string {
   if (!isKnown(id)) return base
   const path = SDK_BASES[id].replace(/^[^/]+/, '')
@@ -188,7 +185,7 @@ function sdkBaseOf(id: string, base: string): string {
 }
 
 /**
- * Settings that name an address to the AI SDK's provider, which our `fetch` then leads through the
+ * Settings that give the AI SDK's provider an address; our `fetch` sends the calls through the
  * proxy.
  */
 function addressed(id: string, base: string): string[] {
@@ -197,7 +194,7 @@ function addressed(id: string, base: string): string[] {
   return ROWS.some((row) => row.id === id) ? [] : [`baseURL: '${base}',`]
 }
 
-/** TABLE of packages of ours that wrap a provider whole. */
+/** TABLE of our packages that wrap a provider. */
 const PACKAGES: Readonly<Record<string, readonly [name: string, create: string]>> = {
   google: ['genai', 'createProxyGenai'],
   vertex: ['genai-express', 'createProxyExpress'],
@@ -210,11 +207,11 @@ function ownPackage({ id }: Choice['provider'], call: Call, provider: Row['ai'])
     : { title: `@proxy-sdk/${own[0]}`, code: wrapped(call, ...own) }
 }
 
-/** The programs that can be pointed at a provider. */
+/** The programs that can use a provider. */
 export const programsFor = ({ provider }: Choice): readonly ClientSetup[] =>
   CLIENTS.filter((client) => client.provider === provider.id)
 
-/** What to set in a program, and where. */
+/** The settings for a program, and where they go. */
 export function setupOf(client: ClientSetup, origin: string, secret: string): Snippet {
   const { where, lines } = fillTemplate(client, origin, secret)
   return { title: where.replace(/^[a-z]/, (first) => first.toUpperCase()), code: lines.join('\n') }

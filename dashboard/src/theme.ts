@@ -1,4 +1,4 @@
-// What makes Mantine look like Tollmark. Colours are tables from light to dark.
+// The Mantine theme. Colours are listed from light to dark.
 import { createTheme, type MantineColorsTuple } from '@mantine/core'
 
 const pine: MantineColorsTuple = [
@@ -38,10 +38,7 @@ const dark: MantineColorsTuple = [
   '#0a0c0b',
 ]
 
-/**
- * The head of a dialog: however many lines its title takes, the button that closes it stands beside
- * the first.
- */
+/** The header of a dialog: the close button stays beside the first line of a long title. */
 const head = {
   header: { alignItems: 'flex-start' },
   title: {

@@ -4,7 +4,7 @@ import type { Range } from './api/usage.ts'
 import * as format from './format.ts'
 import type { Series } from './ui/chart-marks.tsx'
 
-/** TABLE of periods that can be looked at, and the step in which the server counts them (UTC). */
+/** TABLE of periods and their UTC time steps. */
 export const PERIODS = {
   hour: { label: 'Hour', step: 'minute' },
   day: { label: '24 hours', step: 'hour' },
@@ -36,7 +36,7 @@ const NOTHING: Sums = {
   total_ms: null,
 }
 
-/** Sums over lines; latencies are means, weighed by requests. */
+/** Sums over lines; latencies are means, weighted by requests. */
 function sum(lines: readonly Sums[]): Sums {
   const [only] = lines
   if (only === undefined) return NOTHING
@@ -64,14 +64,14 @@ interface Measure {
   kind: 'bars' | 'line'
   of: (sums: Sums) => number | null
   format: (value: number | null) => string
-  /** What stands below the number. */
+  /** The note below the number. */
   note: (sums: Sums) => string
 }
 
 /** The name of a measure that a chart can show. */
 export type MeasureName = 'requests' | 'tokens' | 'errors' | 'latency' | 'cached'
 
-/** TABLE of what can be looked at over time. */
+/** TABLE of measures that a chart can show. */
 export const MEASURES: Readonly<Record<MeasureName, Measure>> = {
   requests: {
     label: 'Requests',
@@ -121,8 +121,8 @@ function cachedShare({ tokens_cached, tokens_in }: Sums): number | null {
 }
 
 /**
- * The series of a measure over these times: one for each key or model, the largest first, and
- * behind them what the server has summed up of all others. Two keys may have the same name.
+ * The series of a measure: one for each key or model, largest first, then the server's sum of all
+ * others. Two keys may have the same name.
  */
 export function seriesOf(
   lines: readonly UsageLine[],

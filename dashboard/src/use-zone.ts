@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
 import { getZone, subscribeZone, type Zone } from './zone.ts'
 
-/** The zone; what calls it is drawn anew when another one is chosen. */
+/** The time zone; a change rerenders the component. */
 export const useZone = (): Zone => useSyncExternalStore(subscribeZone, getZone)

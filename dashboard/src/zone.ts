@@ -1,12 +1,11 @@
-// The zone in which moments are shown, and days are chosen: this browser's, or UTC. Kept in the
-// browser.
-/** The time zone of shown times: UTC or the browser's. */
+// The time zone of the dashboard: the browser's or UTC. Saved in the browser.
+/** A time zone: the browser's or UTC. */
 export type Zone = 'local' | 'utc'
 
 const NAME = 'zone'
 const told = new Set<() => void>()
 
-/** A browser may refuse to keep anything. */
+/** The saved zone; the browser may deny access to its storage. */
 function stored(): Zone {
   try {
     return localStorage.getItem(NAME) === 'utc' ? 'utc' : 'local'
@@ -26,12 +25,12 @@ export function setZone(wanted: Zone): void {
   try {
     localStorage.setItem(NAME, wanted)
   } catch {
-    // It holds for this page all the same.
+    // It still applies to this page.
   }
   for (const tell of told) tell()
 }
 
-/** Tells when another zone is chosen. @returns what ends that */
+/** Calls back when another zone is chosen. @returns the function that unsubscribes */
 export function subscribeZone(tell: () => void): () => void {
   told.add(tell)
   return () => void told.delete(tell)

@@ -72,14 +72,8 @@ const MISUSES: [args: string[], line: RegExp][] = [
     ['convert', 'Page.html', '--source-map', 'map.json', '--url', 'http://localhost:1'],
     /^With --url, --source-map needs --format json\.$/,
   ],
-  [
-    ['convert', 'Page.html', '--flavor', 'obsidian'],
-    /^--flavor needs --layout pages\.$/,
-  ],
-  [
-    ['convert', 'Page.html', '--layout', 'document', '--sync'],
-    /^--sync needs --layout pages\.$/,
-  ],
+  [['convert', 'Page.html', '--flavor', 'obsidian'], /^--flavor needs --layout pages\.$/],
+  [['convert', 'Page.html', '--layout', 'document', '--sync'], /^--sync needs --layout pages\.$/],
   [
     ['convert', 'Page.html', '--layout', 'pages', '--json'],
     /^Pages are Markdown files\. Leave --format and --json out\.$/,

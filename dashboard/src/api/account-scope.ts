@@ -1,5 +1,5 @@
-// Whose records an administrator looks at: their own, those of another account, or of all. Kept
-// while the tab is open.
+// The account scope of an administrator: their own account, another one, or all. Kept while the tab
+// is open.
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import type { Query } from './http.ts'
@@ -8,17 +8,17 @@ const STORAGE_KEY = 'whose'
 const listeners = new Set<() => void>()
 let accountScope = sessionStorage.getItem(STORAGE_KEY) ?? ''
 
-/** '' is one's own account, `all` every one, else the id of one. */
+/** '' is the own account, `all` is every account, otherwise an account's id. */
 export const getAccountScope = (): string => accountScope
 
-/** Returns to one's own account, as when somebody signs out. */
+/** Resets to the own account, for example at sign-out. */
 export function resetAccountScope(): void {
   accountScope = ''
   sessionStorage.removeItem(STORAGE_KEY)
   for (const notify of listeners) notify()
 }
 
-/** TABLE of the calls that may name another account. */
+/** TABLE of calls that accept another account. */
 const ACCEPT_ACCOUNT = [
   /^GET \/api\/v1\/(?:overview|usage|models|requests|refusals|keys|sockets)(?:\/|$)/,
   /^(?:PATCH|DELETE) \/api\/v1\/keys\/[^/]+$/,
@@ -26,7 +26,7 @@ const ACCEPT_ACCOUNT = [
   /^POST \/api\/v1\/keys\/(?:purge|[^/]+\/rotate(?:\/end)?)$/,
 ]
 
-/** The parameters of a call, with the account where one is chosen. */
+/** The parameters of a call, with the chosen account, if any. */
 export function withAccountScope(method: string, path: string, query: Query): Query {
   const acceptsAccount =
     accountScope !== '' &&
@@ -51,7 +51,7 @@ const SCOPED_QUERIES: ReadonlySet<unknown> = new Set([
   'sockets',
 ])
 
-/** Asks for everything anew that belongs to somebody. */
+/** Refetches everything that belongs to an account. */
 const resetScopedQueries = (client: QueryClient): Promise<void> =>
   client.resetQueries({ predicate: ({ queryKey }) => SCOPED_QUERIES.has(queryKey[0]) })
 

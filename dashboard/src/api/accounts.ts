@@ -67,7 +67,7 @@ export const useDeleteAccount = () =>
     send(`/api/v1/accounts/${encodeURIComponent(id)}`, { method: 'DELETE' }),
   )
 
-/** A link by which the person sets a new password. */
+/** Creates a link that sets a new password. */
 export const useResetPassword = (then: (link: PasswordReset) => void) =>
   useOnce(
     useChange(

@@ -1,4 +1,4 @@
-// Conversions: an upload whose progress is seen, and the account's jobs.
+// Conversions: uploads with progress, and the account's jobs.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import * as z from 'zod/mini'
@@ -11,11 +11,11 @@ export interface ConvertOptions {
   format: 'markdown' | 'json'
   include_metadata: boolean
   layout: 'document' | 'pages'
-  /** The program that pages are for. */
+  /** The program that will read the pages. */
   flavor: 'gfm' | 'obsidian' | 'docusaurus'
 }
 
-/** A certificate in a line; null where a conversion has none. */
+/** The summary of a certificate. */
 export interface Certified {
   words: number
   tables: number
@@ -35,9 +35,9 @@ export type Converted =
   | { kind: 'job'; job: Job }
 
 /**
- * Uploads a file. `fetch` cannot tell how far an upload is, so this is the older interface.
+ * Uploads a file. Uses XMLHttpRequest, because `fetch` reports no upload progress.
  *
- * @param progress told how much of the file has been sent, from 0 to 1
+ * @param progress called with the fraction of the file sent, from 0 to 1
  * @throws Refused
  */
 function convert(
@@ -98,7 +98,7 @@ function readCertified(header: string | null): Certified | null {
   return { words, tables, differences }
 }
 
-/** What the certificate of a job says. */
+/** The certificate summary of a job. */
 export const certifiedOf = ({ certificate }: Job): Certified | null =>
   certificate === undefined
     ? null
@@ -119,7 +119,7 @@ const Limits = z.object({
   result_retention_seconds: z.number(),
 })
 
-/** What this server takes, as its settings say. */
+/** The conversion limits of this server. */
 export function useLimits() {
   return useQuery({
     queryKey: ['limits'],
@@ -129,7 +129,7 @@ export function useLimits() {
 }
 
 /**
- * What stands for one upload, also where it has to be sent again. Works without TLS too, where
+ * A new Idempotency-Key, which identifies an upload across retries. Works without TLS, too, where
  * `crypto.randomUUID` does not exist.
  */
 export function newIdempotencyKey(): string {
@@ -139,7 +139,7 @@ export function newIdempotencyKey(): string {
 }
 
 const JOBS = ['jobs'] as const
-/** Milliseconds after which a job under way is asked for again. */
+/** Milliseconds between two polls of unfinished jobs. */
 const POLL_MS = 4000
 
 /** Lists the account's jobs, page by page, and refetches while one is unfinished. */
@@ -156,7 +156,7 @@ export const useJobs = () =>
 export const isUnfinished = ({ status }: Job): boolean =>
   status === 'queued' || status === 'running'
 
-/** One job, told by the server as it changes; asked for where the server does not tell. */
+/** One job, updated by server-sent events, or by polling if those fail. */
 export function useJob(id: string) {
   const client = useQueryClient()
   const key = [...JOBS, id]
@@ -171,7 +171,7 @@ export function useJob(id: string) {
   useEffect(() => {
     if (!live) return
     const events = new EventSource(`/api/v1/jobs/${encodeURIComponent(id)}/events`)
-    // A stream that breaks is opened again by the browser; one that is refused is not.
+    // The browser reopens a broken stream, but not a refused one.
     events.addEventListener(
       'error',
       () => events.readyState === EventSource.CLOSED && setTold(false),
@@ -196,14 +196,15 @@ export const useDeleteJob = () =>
     send(`/api/v1/jobs/${encodeURIComponent(id)}`, { method: 'DELETE' }),
   )
 
-/** Bytes of a result that the page reads; a larger one is only downloaded. */
+/** Largest result that the page displays; a larger one can only be downloaded. */
 const MAX_SHOWN_CHARS = 8 * 1024 * 1024
 
 /** The URL of a job's document. */
 export const resultUrl = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}/result`
 
 /**
- * The text of a body, or null where it has more bytes: a compressed answer does not say how many.
+ * The text of a body, or null if it is too long. A compressed response does not tell its length in
+ * advance.
  */
 async function readTextUpTo(
   body: ReadableStream<Uint8Array>,
@@ -223,11 +224,11 @@ async function readTextUpTo(
   }
 }
 
-/** A job's document, or null where it is too large to be shown. */
+/** A job's document, or null if it is too large to display. */
 export function useResult(job: Job) {
   return useQuery({
     queryKey: [...JOBS, job.id, 'result'],
-    // An archive is only downloaded.
+    // An archive can only be downloaded.
     enabled: job.status === 'succeeded' && job.layout !== 'pages',
     staleTime: Infinity,
     gcTime: 60_000,
@@ -238,7 +239,7 @@ export function useResult(job: Job) {
   })
 }
 
-/** Runs one upload at a time, and says how far it is. */
+/** Runs one upload at a time and reports its progress. */
 export function useConversion() {
   const client = useQueryClient()
   const [fraction, setPart] = useState(0)
@@ -250,8 +251,8 @@ export function useConversion() {
       setPart(0)
       return convert(file, options, key, setPart, control.signal)
     },
-    // A connection that breaks gives the same answer at the next try, and costs no second
-    // conversion.
+    // With the same Idempotency-Key, a retry after a broken connection gets the same response and
+    // costs no second conversion.
     retry: (failures, error) =>
       failures < 2 && error instanceof ApiError && error.code === 'unreachable',
     onSuccess: () =>

@@ -1,4 +1,4 @@
-// Providers, and what the proxy presents to them.
+// Providers and their credentials.
 import { useQuery } from '@tanstack/react-query'
 import { call, send } from './http.ts'
 import { useChange, useOnce } from './queries.ts'
@@ -15,22 +15,22 @@ export interface CredentialInput {
   weight: number
 }
 
-/** Providers, to an administrator with their credentials. */
+/** Lists providers, for administrators with their credentials. */
 export function useProviders() {
   return useQuery({
     queryKey: PROVIDERS,
     queryFn: ({ signal }) => call(listOf(Provider), '/api/v1/providers', { signal }),
     select: ({ data }) => data,
-    // Health changes by itself.
+    // Health changes over time.
     refetchInterval: 10_000,
   })
 }
 
-/** What people call a credential: those of the settings have no name of their own. */
+/** The display name of a credential. Those from the settings have no name. */
 export const nameOfCredential = ({ source, name }: Credential): string =>
   source === 'stored' ? name : 'From the settings'
 
-/** It is tried at once, and stored whatever comes of that. */
+/** Stores the credential and tests it; a failed test does not prevent storing. */
 const tested = (body: CredentialInput) =>
   ({ method: 'POST', query: { test: 'true' }, body }) as const
 
@@ -64,7 +64,7 @@ export const useDeleteCredential = () =>
     send(`/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'DELETE' }),
   )
 
-/** One cheap call with a credential: whether its provider takes it. */
+/** Tests a credential with one cheap call. */
 export const useTestCredential = () =>
   useOnce(
     useChange(PROVIDERS, (id: string) =>
@@ -81,17 +81,17 @@ export interface ProviderInput {
   origin: string
   dial: string | null
   auth: { header: string; scheme: string | null } | null
-  /** The built-in provider whose API it has. */
+  /** The built-in provider whose API it speaks. */
   speaks: string | null
 }
 
-/** A new provider, and its credential in the same step where one is given. */
+/** A new provider, with its first credential if one is given. */
 export interface NewProvider {
   provider: ProviderInput
   secret: string
-  /** It was made before, when its credential was refused. */
+  /** Whether an earlier attempt created it before its credential was refused. */
   made: boolean
-  /** Told when the provider is there, before its credential is. */
+  /** Called when the provider exists, before its credential does. */
   onMade: () => void
 }
 
@@ -123,7 +123,7 @@ export const useDeleteProvider = () =>
     send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }),
   )
 
-/** Gives a provider's name for its id; the id itself while names load, or where it is gone. */
+/** Returns a provider's name by id; the id itself while names load or if the provider is gone. */
 export function useProviderNames(): (id: string) => string {
   const providers = useProviders().data
   return (id) => providers?.find((provider) => provider.id === id)?.name ?? id

@@ -1,9 +1,8 @@
-// The one way from the browser to the server: a call, its answer parsed once, its refusals as one
-// class.
+// Calls the server: each response is parsed once, and every failure is an `ApiError`.
 import * as z from 'zod/mini'
 import { withAccountScope } from './account-scope.ts'
 
-// Zod would otherwise try `new Function`, which the content policy forbids (and reports).
+// Otherwise zod tries `new Function`, which the Content-Security-Policy forbids and reports.
 z.config({ jitless: true })
 
 const Problem = z.object({
@@ -15,22 +14,20 @@ const Problem = z.object({
   errors: z.optional(z.array(z.object({ param: z.string(), detail: z.string() }))),
 })
 
-/**
- * One field that is at fault: its path in the body, and a sentence that does not repeat its name.
- */
+/** An invalid field: its path in the body, and a sentence that does not repeat its name. */
 export interface FieldError {
   param: string
   detail: string
 }
 
-/** The server's refusal, in words for a person. */
+/** A failed call, with a sentence for the user. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly requestId: string | null
-  /** Seconds after which trying again makes sense. */
+  /** Seconds to wait before trying again. */
   readonly retryAfter: number | null
-  /** The fields that are at fault. */
+  /** The invalid fields. */
   readonly errors: readonly FieldError[]
 
   constructor(
@@ -54,7 +51,7 @@ export class ApiError extends Error {
 /** Query parameters; empty and missing values are left out of the URL. */
 export type Query = Readonly<Record<string, string | number | null | undefined>>
 
-/** An address with the parameters that have a value. */
+/** A path with its query parameters, without empty ones. */
 export function withQuery(path: string, query: Query = {}): string {
   const pairs = Object.entries(query).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',
@@ -71,10 +68,7 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
-/**
- * Calls the server. @throws Refused for every answer that is not the expected one, and where there
- * is none
- */
+/** Calls the server. @throws ApiError for every unexpected response, and if there is none */
 export async function send(
   path: string,
   { method = 'GET', query = {}, body, signal }: CallOptions = {},
@@ -101,14 +95,14 @@ export async function send(
   )
 }
 
-/** Asks whether the server answers. @throws Refused where it does not */
+/** Checks that the server responds. @throws ApiError if it does not */
 export async function ping(signal?: AbortSignal): Promise<void> {
   const response = await send('/livez', signal === undefined ? {} : { signal })
-  // A body that nobody reads keeps its request open.
+  // An unread body keeps its request open.
   await response.text()
 }
 
-/** Calls the server and parses the JSON that it answers. @throws Refused */
+/** Calls the server and parses its JSON. @throws ApiError */
 export async function call<S extends z.ZodMiniType>(
   shape: S,
   path: string,
@@ -118,7 +112,7 @@ export async function call<S extends z.ZodMiniType>(
   return parse(shape, await response.json().catch(() => null))
 }
 
-/** @throws Refused where the value does not have the shape */
+/** @throws ApiError if the value does not have the shape */
 export function parse<S extends z.ZodMiniType>(shape: S, value: unknown): z.output<S> {
   const read = shape.safeParse(value)
   if (read.success) return read.data
@@ -139,7 +133,7 @@ export function unreachableError(): ApiError {
   )
 }
 
-/** A refusal from an answer's parts; a body that is no problem still gives a sentence. */
+/** Makes an error from a response; a body that is not a problem still gets a sentence. */
 export function errorFromResponse(
   status: number,
   text: string,
@@ -151,7 +145,7 @@ export function errorFromResponse(
     return new ApiError(
       status,
       'unexpected_answer',
-      `The server answered ${status} without a reason.`,
+      `The server responded with ${status} and no reason.`,
       null,
       seconds,
     )

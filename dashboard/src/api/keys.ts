@@ -12,7 +12,7 @@ export interface KeyFilter {
   sort: string
 }
 
-/** What a person decides about a key. */
+/** The fields of a key that a user sets. */
 export interface KeyInput {
   name: string
   models: string[] | null
@@ -25,13 +25,10 @@ export interface KeyInput {
 }
 
 const KEYS = ['keys'] as const
-/**
- * Milliseconds after which keys are asked for again, while somebody looks: what they have used
- * moves on.
- */
+/** Milliseconds between refetches of visible keys, because their usage changes. */
 const LIVE = 10_000
 
-/** What has been revoked is over: it is shown where somebody asks for it. */
+/** Without a filter, hides revoked keys. */
 const statusesOf = (status: string): string =>
   status === '' ? 'active,disabled,expired' : status === 'all' ? '' : status
 
@@ -46,8 +43,7 @@ export const useKeys = (filter: KeyFilter) =>
   })
 
 /**
- * A key; until it has come, as it stood in a list: so what else is asked about it does not wait for
- * it.
+ * A key. While it loads, shows it as it was in a list, so that dependent queries need not wait.
  */
 export function useKey(id: string, enabled = true) {
   const client = useQueryClient()
@@ -65,7 +61,7 @@ export function useKey(id: string, enabled = true) {
   })
 }
 
-/** The newest keys whose name has this in it, to choose from; there may be thousands. */
+/** The newest keys whose name contains `search`; there may be thousands. */
 export function useKeySearch(search: string, enabled: boolean) {
   return useQuery({
     queryKey: [...KEYS, 'search', search],
@@ -77,7 +73,7 @@ export function useKeySearch(search: string, enabled: boolean) {
   })
 }
 
-/** Whether there is any key, of whatever status. */
+/** Whether there is any key, whatever its status. */
 export function useHasKeys(): boolean | undefined {
   return useQuery({
     queryKey: [...KEYS, 'any'],
@@ -86,7 +82,7 @@ export function useHasKeys(): boolean | undefined {
   }).data
 }
 
-/** Creates a key; its secret is in the answer, once. */
+/** Creates a key. Its secret is only in this response. */
 export const useCreateKey = (onCreated: (created: NewKey) => void) =>
   useOnce(
     useChange(
@@ -106,25 +102,25 @@ export const useChangeKey = (id: string) =>
 export const useRevokeKey = (id: string) =>
   useChange(KEYS, () => send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' }))
 
-/** Ends the secret that was rotated away, at once. */
+/** Revokes the old secret of a rotated key. */
 export const useEndRotation = (id: string) =>
   useChange(KEYS, () =>
     call(Key, `/api/v1/keys/${encodeURIComponent(id)}/rotate/end`, { method: 'POST', body: {} }),
   )
 
-/** Takes a revoked or expired key out of every list. */
+/** Removes a revoked or expired key from every list. */
 export const usePurgeKey = (id: string) =>
   useChange(KEYS, () =>
     send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE', query: { purge: 'true' } }),
   )
 
-/** Takes all keys out of every list that have ended in this way. */
+/** Removes all keys with this status from every list. */
 export const usePurgeKeys = () =>
   useChange(KEYS, (status: 'expired' | 'revoked') =>
     send('/api/v1/keys/purge', { method: 'POST', body: { status: [status] } }),
   )
 
-/** Gives a key a new secret; the old one works for the grace period. */
+/** Gives a key a new secret; the old one stays valid for the grace period. */
 export const useRotateKey = (id: string, onCreated: (created: NewKey) => void) =>
   useOnce(
     useChange(
@@ -138,7 +134,7 @@ export const useRotateKey = (id: string, onCreated: (created: NewKey) => void) =
     ),
   )
 
-/** The child keys of a key that are alive, the newest first. */
+/** The active child keys of a key, newest first. */
 export function useChildKeys(id: string) {
   return useQuery({
     queryKey: [...KEYS, id, 'children'],
@@ -152,7 +148,7 @@ export function useChildKeys(id: string) {
   })
 }
 
-/** Ends a child key. */
+/** Revokes a child key. */
 export const useEndChild = () =>
   useChange(KEYS, (child: string) =>
     send(`/api/v1/keys/${encodeURIComponent(child)}`, { method: 'DELETE' }),
@@ -160,7 +156,7 @@ export const useEndChild = () =>
 
 const objectsOf = (id: string): string => `/api/v1/keys/${encodeURIComponent(id)}/objects`
 
-/** What an administrator shares with a key. */
+/** The objects shared with a key. */
 export function useSharedObjects(id: string) {
   return useQuery({
     queryKey: [...KEYS, id, 'objects'],
@@ -169,7 +165,7 @@ export function useSharedObjects(id: string) {
   })
 }
 
-/** Lets a key use a stored object of the provider. */
+/** Shares a stored provider object with a key. */
 export const useShareObject = (id: string) =>
   useOnce(
     useChange(
@@ -179,7 +175,7 @@ export const useShareObject = (id: string) =>
     ),
   )
 
-/** Takes a shared object away from a key. */
+/** Stops sharing an object with a key. */
 export const useUnshareObject = (id: string) =>
   useChange([...KEYS, id, 'objects'], (object: string) =>
     send(`${objectsOf(id)}/${encodeURIComponent(object)}`, { method: 'DELETE' }),

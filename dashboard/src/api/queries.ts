@@ -1,5 +1,4 @@
-// What the calls of several records share: lists that come page by page, and changes after which
-// something is asked anew.
+// Shared by the calls: paged lists, and changes that refetch what they affect.
 import {
   useMutation,
   useQuery,
@@ -19,10 +18,7 @@ interface PagesOptions<S extends z.ZodMiniType> {
   path: string
   /** Filters, and the length of a page. */
   query: Query & { limit: number }
-  /**
-   * How often the first page is asked anew while it is looked at, in milliseconds; never where it
-   * is left out.
-   */
+  /** Milliseconds between refetches of the first page while it is visible. Default: never. */
   refetchMs?: number | ((rows: readonly z.output<S>[]) => number | false)
 }
 
@@ -30,32 +26,29 @@ interface PagesOptions<S extends z.ZodMiniType> {
 export interface PageOf<T> {
   rows: readonly T[]
   next: string | null
-  /** Rows of all pages; left out where the server does not count them. */
+  /** Number of rows on all pages, if the server counts them. */
   total?: number | undefined
 }
 
-/** Where somebody is in a list: the cursor of each page up to theirs, and the rows before it. */
+/** A position in a list: the cursors of the pages up to this one, and the rows before it. */
 interface PagePosition {
   of: string
   pages: readonly { cursor: string; before: number }[]
 }
 
-/** The page that was loaded last. */
+/** The last loaded page. */
 interface LastPage<T> {
   of: string
   data: PageOf<T>
   before: number
 }
 
-/**
- * The server may answer a page with fewer rows than asked for where few fit; it is asked at most so
- * often for one page.
- */
+/** Most calls for one page: the server may return fewer rows than requested if few match. */
 const MAX_CALLS = 5
 
 /**
- * A list page by page, of which one is held. While another page or filter loads, the rows of the
- * one before stay.
+ * A paged list, of which one page is kept. While another page or filter loads, the previous rows
+ * stay.
  */
 export function usePages<S extends z.ZodMiniType>({
   key,
@@ -101,7 +94,7 @@ export function usePages<S extends z.ZodMiniType>({
   const [lastPage, setGood] = useState<LastPage<z.output<S>> | null>(null)
   if (data !== undefined && !page.isPlaceholderData && lastPage?.data !== data)
     setGood({ of, data, before })
-  // A page that could not be loaded leaves the one before it where it is.
+  // If a page cannot be loaded, the previous one stays.
   const kept = data === undefined && page.error !== null && lastPage?.of === of ? lastPage : null
   return {
     ...page,
@@ -122,10 +115,10 @@ export function usePages<S extends z.ZodMiniType>({
 }
 
 /**
- * A change, after which everything under `key` is asked anew. Changes under one key go one after
- * the other: the last one stays.
+ * A change that then refetches everything under `key`. Changes under one key run one after the
+ * other, so that the last one wins.
  *
- * @param onDone told what came of it, also where the page that asked for it is gone
+ * @param onDone called with the result, even if the page that made the change is gone
  */
 export function useChange<Input, Output>(
   key: QueryKey,
@@ -141,8 +134,8 @@ export function useChange<Input, Output>(
 }
 
 /**
- * A mutation that must not happen twice: whoever presses again before the page can show that it is
- * under way has pressed once.
+ * A mutation that must not run twice: ignores a second click before the page can show that the
+ * first is in progress.
  */
 export function useOnce<Input, Output>(mutation: UseMutationResult<Output, Error, Input>) {
   const started = useRef(false)

@@ -1,17 +1,17 @@
-// When the server is back after it did not answer, whatever failed meanwhile is asked anew: nobody
-// has to reload a page that says so.
+// Refetches failed queries when the server is reachable again, so that nobody has to reload the
+// page.
 import type { QueryClient } from '@tanstack/react-query'
 import { ApiError, ping } from './http.ts'
 
-/** Milliseconds between two looks whether the server answers again. */
+/** Milliseconds between two checks whether the server is reachable again. */
 const POLL_MS = 2000
 
-/** Whether an error says that the server, or what stands before it, does not answer now. */
+/** Whether an error means that the server, or a proxy in front of it, is unavailable. */
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.code === 'unreachable' || [502, 503, 504].includes(error.status))
 
-/** Gives what is told of every query's error. */
+/** Creates the handler for every query's errors. */
 export function refetchOnRecovery(client: () => QueryClient): (error: unknown) => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const poll = async (): Promise<void> => {

@@ -1,5 +1,5 @@
-// Documents that this browser has converted, kept in it: the server does not keep what it answers
-// at once. They outlive a reload, are the account's alone, and go when somebody signs out.
+// Keeps converted documents in this browser, because the server stores only those of jobs. They
+// survive a reload, belong to one account, and are deleted at sign-out.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import * as z from 'zod/mini'
 
@@ -10,7 +10,7 @@ const SavedDocument = z.object({
   format: z.enum(['markdown', 'json']),
   text: z.string(),
   at: z.string(),
-  /** The archive that it came from, for its pictures; or the folder of pages that was made of it. */
+  /** The source archive, for its pictures; or the converted folder of pages. */
   archive: z.nullable(z.instanceof(Blob)),
   layout: z.optional(z.enum(['document', 'pages'])),
   certified: z.optional(
@@ -20,9 +20,9 @@ const SavedDocument = z.object({
 /** A converted document in this browser's IndexedDB. */
 export type SavedDocument = z.output<typeof SavedDocument>
 
-/** Documents that are kept of an account; older ones go. */
+/** Documents kept per account; older ones are deleted. */
 const MAX_DOCUMENTS = 10
-/** Archives are larger. */
+/** Fewer archives, because they are larger. */
 const MAX_ARCHIVES = 3
 const STORE = 'documents'
 const SAVED_KEY = ['kept'] as const
@@ -38,10 +38,7 @@ function openDatabase(): Promise<IDBDatabase> {
   })
 }
 
-/**
- * Does something with the documents. A browser that keeps nothing (a private window may) gives
- * null.
- */
+/** Uses the object store. Null if the browser has no storage, as in some private windows. */
 async function withStore<T>(
   mode: IDBTransactionMode,
   run: (store: IDBObjectStore) => IDBRequest<T>,
@@ -60,7 +57,7 @@ async function withStore<T>(
   }
 }
 
-/** The documents of an account, the newest first. */
+/** The documents of an account, newest first. */
 async function listSaved(account: string): Promise<SavedDocument[]> {
   const all = z.safeParse(
     z.array(SavedDocument),
@@ -89,7 +86,7 @@ export function useSavedDocuments(account: string) {
       for (const { id } of saved.slice(MAX_DOCUMENTS))
         await withStore('readwrite', (store) => store.delete(id))
       for (const one of saved.filter(({ archive }) => archive !== null).slice(MAX_ARCHIVES))
-        // Of pages nothing would be left.
+        // Without its archive, a folder of pages would be empty.
         await (one.layout === 'pages'
           ? withStore('readwrite', (store) => store.delete(one.id))
           : withStore('readwrite', (store) => store.put({ ...one, archive: null })))

@@ -1,4 +1,4 @@
-// Who is signed in, and the calls that change that.
+// The session, and the calls that change it.
 import { createContext, use } from 'react'
 import {
   skipToken,
@@ -14,18 +14,18 @@ import { resetAccountScope } from './account-scope.ts'
 import { OpenInvitation, OpenReset, Session, SignedIn, type Account } from './shapes.ts'
 
 const SESSION = ['session'] as const
-/** True where the server no longer knew a session that this page had. */
+/** True after the server rejected a session that this page had. */
 const SESSION_ENDED = ['session ended'] as const
 
 /** The other tabs of this browser, which have the same cookie. */
 const tabs = new BroadcastChannel('session')
 
-/** Whoever signs in or out in another tab does so in this one. */
+/** Applies a sign-in or sign-out of another tab in this one. */
 export function syncTabs(client: QueryClient): void {
   tabs.addEventListener('message', () => void client.invalidateQueries({ queryKey: SESSION }))
 }
 
-/** The session; never an error for somebody who is not signed in. */
+/** The session; not an error if nobody is signed in. */
 export function useSession() {
   return useQuery({
     queryKey: SESSION,
@@ -38,7 +38,7 @@ export function useSession() {
   })
 }
 
-/** Nothing that the one before has seen stays in this page's memory. */
+/** Removes the previous account's data from memory. */
 function clearAccountData(client: QueryClient): void {
   client.removeQueries({
     predicate: ({ queryKey: [name] }) => name !== SESSION[0] && name !== SESSION_ENDED[0],
@@ -46,8 +46,7 @@ function clearAccountData(client: QueryClient): void {
 }
 
 /**
- * A session that ended elsewhere shows when something is refused: we ask who we are, and the
- * sign-in appears.
+ * After a refused call, refetches the session: if it ended elsewhere, the sign-in page appears.
  */
 export function checkSession(client: QueryClient, error: Error): void {
   if (!(error instanceof ApiError) || error.code !== 'invalid_token') return
@@ -55,20 +54,19 @@ export function checkSession(client: QueryClient, error: Error): void {
   void client.invalidateQueries({ queryKey: SESSION })
 }
 
-/** Whether the last session ended without anybody signing out. */
+/** Whether the last session ended without a sign-out. */
 export function useSessionEnded(): boolean {
   return useQuery<boolean>({ queryKey: SESSION_ENDED, queryFn: skipToken }).data ?? false
 }
 
 /**
- * Whose pages these are. A page keeps its account until it is taken away, also where it is drawn
- * once more after the session has ended.
+ * The account of the current pages. A page keeps it until it is unmounted, even if it renders after
+ * the session has ended.
  */
 export const AccountContext = createContext<Account | null>(null)
 
 /**
- * The account that is signed in, asked anew by a page that opens after a while. Only pages behind
- * the sign-in may ask.
+ * The signed-in account, refetched by a page that opens later. Only for pages behind the sign-in.
  */
 export function useAccount(): Account {
   const account = use(AccountContext)
@@ -88,7 +86,7 @@ function switchTo(client: QueryClient, account: Account | null): void {
   tabs.postMessage(null)
 }
 
-/** A call that ends in a session: setup, sign-in, an accepted invitation. */
+/** A call that starts a session: setup, sign-in, an accepted invitation. */
 function useSignedInMutation<Body>(path: string) {
   const client = useQueryClient()
   const entrance = useMutation({
@@ -112,7 +110,7 @@ export const useAcceptInvitation = () =>
     '/api/v1/invitations/accept',
   )
 
-/** Ends the session, and deletes what this browser holds of the account. */
+/** Ends the session, and deletes the account's data in this browser. */
 export function useSignOut() {
   const client = useQueryClient()
   return useMutation({
@@ -133,7 +131,7 @@ export function useChangePassword() {
   )
 }
 
-/** A link that sets a new password, as whoever holds it may see it. */
+/** A password reset link, as its holder sees it. */
 export function useOpenReset(token: string) {
   return useQuery({
     queryKey: ['password-reset', token],
@@ -149,7 +147,7 @@ export const useAcceptReset = () =>
     '/api/v1/password-resets/accept',
   )
 
-/** An invitation as whoever holds its link may see it. */
+/** An invitation, as the holder of its link sees it. */
 export function useOpenInvitation(token: string) {
   return useQuery({
     queryKey: ['invitation', token],

@@ -1,5 +1,4 @@
-// TABLE of what the server answers, as far as the dashboard reads it. Parsed where it enters;
-// unknown fields are let be.
+// TABLE of the server's responses, as far as the dashboard reads them. Unknown fields are ignored.
 import * as z from 'zod/mini'
 
 const maybe = z.nullable(z.number())
@@ -10,7 +9,7 @@ const maybeText = z.nullable(z.string())
 export const listOf = <S extends z.ZodMiniType>(item: S) =>
   z.object({ data: z.array(item), next_cursor: maybeText, total: z.optional(z.number()) })
 
-/** An account, with the quota of its plan; moments are ISO 8601 here and below. */
+/** An account, with the quota of its plan. Timestamps are ISO 8601 here and below. */
 export const Account = z.object({
   id: text,
   name: text,
@@ -21,21 +20,21 @@ export const Account = z.object({
   quota: z.object({ conversions_per_day: maybe, used_today: z.number(), resets_at: text }),
   created_at: text,
 })
-/** An account, with the quota of its plan; moments are ISO 8601 here and below. */
+/** An account, with the quota of its plan. Timestamps are ISO 8601 here and below. */
 export type Account = z.output<typeof Account>
-/** Who is signed in, and whether the first account is still to be made. */
+/** The session, and whether the first account is still missing. */
 export const Session = z.object({
   setup_required: z._default(z.boolean(), false),
   account: z.nullable(Account),
 })
-/** Who is signed in, and whether the first account is still to be made. */
+/** The session, and whether the first account is still missing. */
 export type Session = z.output<typeof Session>
-/** The answer to a sign-in, a set-up and an accepted invitation. */
+/** The response to a sign-in, setup or accepted invitation. */
 export const SignedIn = z.object({ account: Account })
 /** A plan: conversions a day, null for no limit. */
 export const Plan = z.object({ name: text, conversions_per_day: maybe })
 
-/** An invitation to make an account. */
+/** An invitation to create an account. */
 export const Invitation = z.object({
   id: text,
   email: maybeText,
@@ -44,7 +43,7 @@ export const Invitation = z.object({
   created_at: text,
   expires_at: text,
 })
-/** An invitation to make an account. */
+/** An invitation to create an account. */
 export type Invitation = z.output<typeof Invitation>
 /** An invitation with its link, which is shown once. */
 export const NewInvitation = z.extend(Invitation, { link: text })
@@ -54,9 +53,9 @@ export type NewInvitation = z.output<typeof NewInvitation>
 export const PasswordReset = z.object({ link: text, expires_at: text })
 /** A link that sets a new password, shown once. */
 export type PasswordReset = z.output<typeof PasswordReset>
-/** The account that a link for a new password belongs to. */
+/** The account of a password reset link. */
 export const OpenReset = z.object({ email: maybeText, name: text, expires_at: text })
-/** The invitation that a link belongs to. */
+/** The invitation of a link. */
 export const OpenInvitation = z.object({ email: maybeText, expires_at: text })
 
 const tokens = {
@@ -80,13 +79,13 @@ export const Key = z.object({
   providers: z.nullable(z.array(text)),
   read_only: z.boolean(),
   parent_id: z.optional(maybeText),
-  /** Whom a child key was made for. */
+  /** The person a child key was created for. */
   end_user: z.optional(maybeText),
   expires_at: maybeText,
   status: z.enum(['active', 'disabled', 'expired', 'revoked']),
   created_at: text,
   last_used_at: maybeText,
-  /** When the secret that was rotated away stops working. */
+  /** When the old secret of a rotated key expires. */
   previous_secret_expires_at: z.optional(maybeText),
   usage: z.object({ requests: z.number(), errors: z.number(), ...tokens }),
 })
@@ -134,16 +133,16 @@ export const Overview = z.object({
       credential_id: maybeText,
       provider: maybeText,
       at: maybeText,
-      /** Of the key or the credential. */
+      /** The name of the key or the credential. */
       name: maybeText,
     }),
   ),
 })
 /** Totals and a series over a period, the busiest keys and models, and what needs attention. */
 export type Overview = z.output<typeof Overview>
-/** A model that requests have named. */
+/** A model named in requests. */
 export const Model = z.object({ id: text, provider: text })
-/** A model that requests have named. */
+/** A model named in requests. */
 export type Model = z.output<typeof Model>
 
 /** The usage of a step of time, a key or a model. */
@@ -152,7 +151,7 @@ export const UsageLine = z.extend(Sums, {
   key_id: z.optional(text),
   key_name: z.optional(maybeText),
   model: z.optional(maybeText),
-  /** The sum of all that are not among the top. */
+  /** Whether this is the sum of all others. */
   other: z.optional(z.boolean()),
 })
 /** The usage of a step of time, a key or a model. */
@@ -181,9 +180,9 @@ export const Request = z.object({
   ...tokens,
   credential_id: maybeText,
   context: maybeText,
-  /** Whom the child key that sent it was made for. */
+  /** The person that the child key was created for. */
   end_user: z.optional(maybeText),
-  /** What the provider said of a failed request, and its own id of it. */
+  /** The provider's error of a failed request, and its id for the request. */
   upstream_error: z.optional(maybeText),
   upstream_request_id: z.optional(maybeText),
 })
@@ -201,7 +200,7 @@ export const Socket = z.object({
   provider: text,
   model: maybeText,
   opened_at: text,
-  /** Rows of the ledger that are settled. */
+  /** Completed rows of the ledger. */
   requests: z.number(),
   tokens_in: maybe,
   tokens_out: maybe,
@@ -211,7 +210,7 @@ export const Socket = z.object({
 /** A WebSocket that is open through the proxy. */
 export type Socket = z.output<typeof Socket>
 
-/** A request that the proxy refused: it is in no ledger, and no provider saw it. */
+/** A request that the proxy refused. It is not in the ledger, and no provider saw it. */
 export const Refusal = z.object({
   object: z.literal('refusal'),
   id: text,
@@ -226,10 +225,10 @@ export const Refusal = z.object({
   status: z.number(),
   code: text,
   detail: text,
-  /** Refusals that this one stands for. */
+  /** The number of refusals that this one stands for. */
   count: z.number(),
 })
-/** A request that the proxy refused: it is in no ledger, and no provider saw it. */
+/** A request that the proxy refused. It is not in the ledger, and no provider saw it. */
 export type Refusal = z.output<typeof Refusal>
 /** How many requests were refused, in all and by code. */
 export const RefusalCounts = z.object({
@@ -239,9 +238,9 @@ export const RefusalCounts = z.object({
 
 const LastError = z.nullable(z.object({ status: maybe, code: maybeText, at: text }))
 
-/** What came of a test call. */
+/** The result of a test call. */
 export const CredentialTest = z.object({ ok: z.boolean(), status: maybe, detail: text, at: text })
-/** What came of a test call. */
+/** The result of a test call. */
 export type CredentialTest = z.output<typeof CredentialTest>
 /** A provider's credential, without its secret. */
 export const Credential = z.object({
@@ -255,14 +254,14 @@ export const Credential = z.object({
   readable: z.boolean(),
   resting_ms: z.number(),
   last_error: LastError,
-  /** What came of the last test call. */
+  /** The result of the last test call. */
   last_test: z.nullable(CredentialTest),
   created_at: maybeText,
 })
 /** A provider's credential, without its secret. */
 export type Credential = z.output<typeof Credential>
 
-/** A provider, with its credentials where the reader is an administrator. */
+/** A provider, for administrators with its credentials. */
 export const Provider = z.object({
   id: text,
   name: text,
@@ -276,7 +275,7 @@ export const Provider = z.object({
   dial: maybeText,
   credentials: z.nullable(z.array(Credential)),
 })
-/** A provider, with its credentials where the reader is an administrator. */
+/** A provider, for administrators with its credentials. */
 export type Provider = z.output<typeof Provider>
 
 /** An API token, without its secret. */

@@ -4,10 +4,10 @@ import { useChange, usePages } from './queries.ts'
 import { Socket } from './shapes.ts'
 
 const SOCKETS = ['sockets'] as const
-/** Milliseconds after which they are asked for again, while somebody looks. */
+/** Milliseconds between refetches while visible. */
 const LIVE = 5_000
 
-/** Lists open sockets, the oldest first, page by page. */
+/** Lists open sockets, oldest first, page by page. */
 export const useSockets = () =>
   usePages({
     key: SOCKETS,

@@ -21,7 +21,7 @@ export const useTokens = (filter: { search: string; status: string }) =>
     query: { ...filter, limit: 25 },
   })
 
-/** Creates an API token; its secret is in the answer, once. */
+/** Creates an API token. Its secret is only in this response. */
 export const useCreateToken = (onCreated: (created: NewToken) => void) =>
   useOnce(
     useChange(
@@ -31,7 +31,7 @@ export const useCreateToken = (onCreated: (created: NewToken) => void) =>
     ),
   )
 
-/** Takes a token that has ended out of the list. */
+/** Removes an expired or revoked token from the list. */
 export const usePurgeToken = () =>
   useChange(TOKENS, (id: string) =>
     send(`/api/v1/tokens/${encodeURIComponent(id)}`, {

@@ -1,4 +1,4 @@
-// What was used, and the ledger behind it.
+// Usage, and the ledger behind it.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { call, ping, withQuery } from './http.ts'
@@ -10,20 +10,20 @@ import { Model, Overview, Refusal, RefusalCounts, Request, UsageLine, listOf } f
 /** The time ranges that the overview offers. */
 export type Range = 'hour' | 'day' | 'week' | 'month'
 
-/** What happened lately, to everything or to one key, and what needs attention. */
+/** Recent usage of the account or one key, and what needs attention. */
 export function useOverview(range: Range, key?: string) {
   const overview = useQuery({
     queryKey: ['overview', range, key ?? null],
-    // With its range: while another one loads, this one is still shown.
+    // With its range, because the old range stays visible while another loads.
     queryFn: async ({ signal }) => ({
       range,
       ...(await call(Overview, '/api/v1/overview', { query: { range, key }, signal })),
     }),
     placeholderData: keepPreviousData,
-    // The last minutes move on while somebody looks.
+    // The last minutes change while visible.
     refetchInterval: range === 'hour' ? LIVE : 30_000,
   })
-  // A server that is away shows at once, and not with the next figures.
+  // Notices at once that the server is down, and not only at the next refetch.
   const away = useQuery({
     queryKey: ['alive'],
     queryFn: ({ signal }) => ping(signal).then(() => true),
@@ -37,13 +37,10 @@ export function useOverview(range: Range, key?: string) {
   return overview
 }
 
-/** Keys or models that a chart can tell apart; the server sums up the rest. */
+/** Keys or models shown separately in a chart; the server sums up the rest. */
 const TOP = 5
 
-/**
- * The same by key or model and step of time, between two moments: the most used, and all others as
- * one.
- */
+/** Usage by key or model and time step, between two times: the top ones, and all others as one. */
 export function useUsage(
   { by, from, to, key }: { by: string; from: string; to: string; key?: string | undefined },
   enabled: boolean,
@@ -54,7 +51,7 @@ export function useUsage(
       call(listOf(UsageLine), '/api/v1/usage', { query: { by, from, to, key, top: TOP }, signal }),
     select: ({ data }) => data,
     enabled,
-    // What was counted by something else would be shown under wrong names.
+    // Rows with another dimension would get wrong names.
     placeholderData: (before, query) => (query?.queryKey[1] === by ? before : undefined),
   })
 }
@@ -67,7 +64,7 @@ export type RequestFilter = Readonly<
   >
 >
 
-/** Milliseconds after which what is used now is asked for again, while somebody looks. */
+/** Milliseconds between refetches of current usage while visible. */
 const LIVE = 5000
 
 /** Lists proxied requests, page by page. */
@@ -93,7 +90,7 @@ export const useRefusals = (filter: Partial<RefusalFilter>, limit = 50) =>
     refetchMs: LIVE,
   })
 
-/** How many were refused, by the reason, whatever reason is chosen. */
+/** Refusals by reason, whatever reason is selected. */
 export function useRefusalCounts({ key, from, to }: Partial<RefusalFilter>) {
   return useQuery({
     queryKey: ['refusals', 'counts', key ?? '', from ?? '', to ?? ''],
@@ -112,13 +109,13 @@ export function useRequest(id: string | null) {
         signal,
       }),
     enabled: id !== null,
-    // One that is under way has an end to be seen.
+    // Refetch a request in progress, to see its end.
     refetchInterval: ({ state }) =>
       state.data?.object === 'request' && state.data.outcome === 'in_progress' && 2000,
   })
 }
 
-/** Where the ledger under this filter is as CSV. */
+/** The URL of the filtered ledger as CSV. */
 export function requestsCsv(filter: Partial<RequestFilter>): string {
   const path = '/api/v1/requests'
   return withQuery(path, withAccountScope('GET', path, { ...filter, format: 'csv' }))
@@ -127,12 +124,12 @@ export function requestsCsv(filter: Partial<RequestFilter>): string {
 const askModels = ({ signal }: { signal: AbortSignal }) =>
   call(listOf(Model), '/api/v1/models', { signal })
 
-/** Models that requests have named, with their providers, most used first. */
+/** Models named in requests, with their providers, most used first. */
 export function useModels(): Model[] {
   return useQuery({ queryKey: ['models'], queryFn: askModels, staleTime: 60_000 }).data?.data ?? []
 }
 
-/** What a filter by model offers: any, those that have been seen, and the one that is chosen. */
+/** Choices of the model filter: any, the models seen, and the selected one. */
 export function useModelChoices(chosen: string): (string | { value: string; label: string })[] {
   const models = new Set(
     [...useModels().map(({ id }) => id), chosen].filter((model) => model !== ''),

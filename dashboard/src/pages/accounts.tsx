@@ -39,7 +39,7 @@ export default function AccountsPage() {
   )
 }
 
-/** What is being done to an account. */
+/** The open dialog of an account. */
 interface AccountAction {
   what: 'change' | 'disable' | 'delete'
   account: Account
@@ -99,7 +99,7 @@ interface AccountDialogsProps {
   onDelete: (account: Account) => void
 }
 
-/** The dialogs about one account, of which one may be open. */
+/** The dialogs of an account; at most one is open. */
 function AccountDialogs({ doing, change, onClose, onDelete }: AccountDialogsProps) {
   const me = useAccount()
   const chosen = doing?.account
@@ -165,7 +165,7 @@ function DeleteAccount({ account, opened, onClose }: DeleteAccountProps) {
   )
 }
 
-/** TABLE of columns of the accounts; a narrow screen has the plan below the name. */
+/** TABLE of columns of the accounts. On narrow screens, the plan is below the name. */
 function accountColumns(
   narrow: boolean,
   ask: (what: AccountAction['what'], account: Account) => void,
@@ -225,7 +225,7 @@ interface AccountActionsProps {
   onEnable: (account: Account) => void
 }
 
-/** What can be done with an account; nobody disables their own. */
+/** The actions of an account. Administrators cannot disable their own. */
 function AccountActions({ account, onAsk, onEnable }: AccountActionsProps) {
   const own = account.id === useAccount().id
   return (
@@ -277,8 +277,8 @@ function View({ account }: { account: Account }) {
 }
 
 /**
- * The plan as it was chosen last, also while it is being saved: whoever goes through the list by
- * arrow keys chooses each on the way.
+ * The selected plan, even while an earlier choice is being saved: arrow keys select each plan on
+ * the way.
  */
 function PlanOf({ account }: { account: Account }) {
   const plans = usePlans()

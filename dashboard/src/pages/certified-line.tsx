@@ -1,9 +1,9 @@
-// What a certificate says, in a line.
+// A certificate in one line.
 import type { Certified } from '../api/convert.ts'
 import { counted } from '../format.ts'
 import css from './convert.module.css'
 
-/** `12,480 words, 312 tables, 0 lost`; nothing where there is no certificate. */
+/** `12,480 words, 312 tables, 0 lost`; nothing without a certificate. */
 export function CertifiedLine({ certified }: { certified: Certified | null | undefined }) {
   if (!certified) return null
   const { words, tables, differences } = certified

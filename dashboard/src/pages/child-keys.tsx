@@ -1,4 +1,4 @@
-// The short-lived child keys of a key that are alive.
+// The active child keys of a key.
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -9,7 +9,7 @@ import { ConfirmChange } from '../ui/confirm-change.tsx'
 import { Card, Loaded } from '../ui/page.tsx'
 import css from './key-objects.module.css'
 
-/** The live child keys of a key, each of which can be ended; nothing where there are none. */
+/** The active child keys of a key, with buttons that revoke them; nothing if there are none. */
 export function ChildKeys({ id }: { id: string }) {
   const children = useChildKeys(id)
   const end = useEndChild()
@@ -63,7 +63,7 @@ export function ChildKeys({ id }: { id: string }) {
   )
 }
 
-/** What it may do, and until when. */
+/** Describes its restrictions and expiry. */
 function describe({ models, rpm, expires_at }: Key): string {
   const limit = rpm === null ? [] : [`${fullCount(rpm)} a minute`]
   const end = expires_at === null ? [] : [`ends ${ago(expires_at)}, ${dateTime(expires_at)}`]

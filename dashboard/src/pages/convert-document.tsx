@@ -1,4 +1,4 @@
-// A converted document: the Markdown, and beside it what it looks like.
+// A converted document: its Markdown beside a preview.
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
@@ -16,22 +16,22 @@ import css from './convert.module.css'
 const Preview = lazily(() => import('../preview/preview.tsx'))
 
 /**
- * Characters that are drawn. A whole book would keep the browser busy for minutes; copying and
- * downloading have all of it.
+ * Characters in the preview. A whole book would keep the browser busy for minutes; copying and
+ * downloading include all of it.
  */
 const MAX_RENDERED_CHARS = 200_000
 
-/** TABLE of the documents' file endings. */
+/** TABLE of the documents' file extensions. */
 export const ENDINGS = { markdown: 'md', json: 'json', chunks: 'jsonl' } as const
 
-/** TABLE of how a document's Markdown is read from it. */
+/** TABLE of functions that extract a document's Markdown. */
 const READ = {
   markdown: withoutFrontMatter,
   json: extractMarkdown,
   chunks: (text: string) => text.split('\n').filter(Boolean).map(extractMarkdown).join('\n\n'),
 } as const satisfies Record<keyof typeof ENDINGS, (text: string) => string>
 
-/** The name of a document: without the ending, and without the id that Notion puts behind a title. */
+/** The name of a document, without the extension and the id that Notion appends. */
 const documentName = (name: string, format: keyof typeof ENDINGS): string =>
   `${name.replace(/(?: [0-9a-f]{32})?\.(?:zip|html?)$/i, '')}.${ENDINGS[format]}`
 
@@ -40,9 +40,9 @@ interface DocumentProps {
   name: string
   format: keyof typeof ENDINGS
   text: string
-  /** Where the server has it; else it is here only. */
+  /** Its URL on the server; undefined if only this browser has it. */
   href?: string
-  /** The archive that it came from, where this browser still has it. */
+  /** Its source archive, if this browser still has it. */
   archive?: Blob | null
   certified?: Certified | null | undefined
 }
@@ -117,11 +117,11 @@ interface DownloadsProps {
   file: string
   text: string
   href: string | undefined
-  /** What the document alone is called. */
+  /** File name of the document alone. */
   source: string
 }
 
-/** The document with its pictures, where there are any, and without them. */
+/** Downloads of the document, with its pictures (if any) and without. */
 function Downloads({ archive, file, text, href, source }: DownloadsProps) {
   const assets = useQuery({
     queryKey: ['assets', file, archive?.size ?? 0],
@@ -173,7 +173,7 @@ function download(file: string, text: string, href: string | undefined): void {
   else followLink(file, href)
 }
 
-/** Saves what is in this browser as a file. */
+/** Downloads a blob as a file. */
 export function downloadBlob(file: string, content: Blob): void {
   const local = URL.createObjectURL(content)
   followLink(file, local)

@@ -1,4 +1,4 @@
-// Where files are dropped, with what the server takes, and the upload of one.
+// The drop area with the server's limits, and the progress of an upload.
 import { Button, FileButton, Progress } from '@mantine/core'
 import { useEffect, useState, type DragEvent } from 'react'
 import { useLimits } from '../api/convert.ts'
@@ -8,7 +8,7 @@ import { Card } from '../ui/page.tsx'
 import { main } from '../ui/table.tsx'
 import css from './convert.module.css'
 
-/** The browser would open a file that is dropped beside the box in this page's place. */
+/** Keeps the browser from opening a file that is dropped outside the area. */
 export function usePreventFileNavigation(): void {
   useEffect(() => {
     const prevent = (event: globalThis.DragEvent): void => {
@@ -21,7 +21,7 @@ export function usePreventFileNavigation(): void {
   }, [])
 }
 
-/** TABLE of what can be dropped, until the server has told its limits. */
+/** Default limits, until the server's are loaded. */
 const LIMITS = {
   html_bytes: null,
   zip_bytes: null,

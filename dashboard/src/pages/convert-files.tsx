@@ -1,5 +1,4 @@
-// Lists of the convert page: the files that were dropped together, and the documents that this
-// browser keeps.
+// Lists of the convert page: the files dropped together, and the documents saved in this browser.
 import { Button } from '@mantine/core'
 import type { SavedDocument } from '../api/saved-documents.ts'
 import { ago, bytes, counted, share } from '../format.ts'
@@ -9,7 +8,7 @@ import { main } from '../ui/table.tsx'
 import css from './convert.module.css'
 import type { Task } from './converting.tsx'
 
-/** TABLE of what a file of several can be. */
+/** TABLE of the states of a file. */
 const TASK: Readonly<Record<Task['state'], State>> = {
   waiting: { label: 'Waiting', tone: 'calm' },
   sending: { label: 'Converting', tone: 'warn' },
@@ -25,7 +24,7 @@ interface FilesProps {
   onShow: (doc: string, job: string) => void
 }
 
-/** Several files, which are converted one after the other. */
+/** Several files, converted one after the other. */
 export function Files({ tasks, part, onCancel, onShow }: FilesProps) {
   const over = tasks.filter(
     ({ state }) => state === 'done' || state === 'failed' || state === 'canceled',

@@ -1,4 +1,4 @@
-// Conversions that run on the server: one of them as it goes, and the list.
+// Jobs: the progress of one, and the list.
 import { Button, Progress } from '@mantine/core'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
@@ -26,7 +26,7 @@ import { ConvertedPages } from './convert-pages.tsx'
 import css from './convert.module.css'
 import { archiveOf } from './converting.tsx'
 
-/** TABLE of what a job can be. */
+/** TABLE of the states of a job. */
 const STATUS: Readonly<Record<Job['status'], State>> = {
   queued: { label: 'Waiting', tone: 'calm' },
   running: { label: 'Running', tone: 'warn' },
@@ -174,7 +174,7 @@ export function Jobs() {
   )
 }
 
-/** TABLE of columns; the last one ends a job, or asks before a document is deleted. */
+/** TABLE of columns; the last one cancels a job, or asks before deleting a document. */
 function jobColumns(
   hrefOf: (id: string) => string,
   end: (job: Job) => void,
@@ -213,7 +213,7 @@ function jobColumns(
   ]
 }
 
-/** Cancels a job that is not over, deletes the document of one that is. */
+/** Cancels an unfinished job, or deletes the document of a finished one. */
 function JobAction({ job, onEnd }: { job: Job; onEnd: (job: Job) => void }) {
   if (!isUnfinished(job) && job.status !== 'succeeded') return null
   const verb = isUnfinished(job) ? 'Cancel' : 'Delete'

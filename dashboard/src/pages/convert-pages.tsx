@@ -1,4 +1,4 @@
-// A folder of pages that was converted: an archive to download.
+// A converted folder of pages, to download as an archive.
 import { Button } from '@mantine/core'
 import type { Certified } from '../api/convert.ts'
 import { bytes } from '../format.ts'
@@ -10,9 +10,9 @@ interface ConvertedPagesProps {
   /** The uploaded file's name. */
   name: string
   certified: Certified | null
-  /** Bytes, where they are known. */
+  /** Bytes, if known. */
   size?: number
-  /** Where the server has it; a function that saves what is here only. */
+  /** Its URL on the server, or a function that downloads it from this browser. */
   from: string | (() => void)
 }
 
@@ -20,7 +20,7 @@ interface ConvertedPagesProps {
 export const pagesName = (name: string): string =>
   `${name.replace(/(?: [0-9a-f]{32})?\.(?:zip|html?)$/i, '')}-pages.zip`
 
-/** A folder of pages: what it has kept, and its download. */
+/** A folder of pages: its certificate and its download. */
 export function ConvertedPages({ name, certified, size, from }: ConvertedPagesProps) {
   const file = pagesName(name)
   const icon = <Icon name="download" size={16} />

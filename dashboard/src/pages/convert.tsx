@@ -1,4 +1,4 @@
-// The page of conversions: files are dropped, and what came of them is shown.
+// The convert page: drop files, see the results.
 import { Switch } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -18,7 +18,7 @@ import { ConvertedPages, pagesName } from './convert-pages.tsx'
 import css from './convert.module.css'
 import { useConversions, type Task } from './converting.tsx'
 
-/** What the page's address says, and what it says by itself. */
+/** The URL parameters of the page, with defaults. */
 const FILTERS = {
   format: 'markdown',
   metadata: '',
@@ -38,7 +38,7 @@ function optionsOf(filters: typeof FILTERS): ConvertOptions {
   }
 }
 
-/** The page that converts exports and shows what came of them. */
+/** The page that converts exports and shows the results. */
 export default function ConvertPage() {
   const [filters, change] = useFilters(FILTERS)
   const { tasks, part, start, cancel } = useConversions()
@@ -49,7 +49,7 @@ export default function ConvertPage() {
     change({ job: '', doc: '' })
     start(files, options)
   }
-  // What came of the newest file is shown, until something else is chosen.
+  // Shows the result of the newest file until another is selected.
   const made = tasks.findLast(({ made }) => made !== null)?.made ?? null
   const [shownFor, setShownFor] = useState(made)
   if (made !== shownFor) {
@@ -99,7 +99,7 @@ export default function ConvertPage() {
   )
 }
 
-/** What this browser has kept of a conversion. */
+/** A conversion saved in this browser. */
 function Shown({ layout, archive, ...document }: SavedDocument) {
   const { name, certified = null } = document
   if (layout !== 'pages') return <ConvertedDocument archive={archive} {...document} />
@@ -110,13 +110,16 @@ function Shown({ layout, archive, ...document }: SavedDocument) {
 
 interface UploadProps {
   tasks: readonly Task[]
-  /** How much of the file under way has been sent, from 0 to 1. */
+  /** The fraction of the current file that has been sent, from 0 to 1. */
   part: number
   onFiles: (files: readonly File[]) => void
   onCancel: (id: string) => void
 }
 
-/** Where files are dropped; the upload of one takes its place. It stays while what is in it changes. */
+/**
+ * The drop area, or the upload that replaces it. The element stays the same, so that it keeps the
+ * focus.
+ */
 function Upload({ tasks, part, onFiles, onCancel }: UploadProps) {
   const [only] = tasks
   return (
@@ -135,7 +138,7 @@ function Upload({ tasks, part, onFiles, onCancel }: UploadProps) {
   )
 }
 
-/** TABLE of the programs that pages can be for. */
+/** TABLE of flavors of pages. */
 const FLAVORS: readonly { value: ConvertOptions['flavor']; label: string }[] = [
   { value: 'gfm', label: 'GitHub' },
   { value: 'obsidian', label: 'Obsidian' },
@@ -151,7 +154,7 @@ interface OptionsProps extends ConvertOptions {
   }) => void
 }
 
-/** What the next files become, and how many may still be converted today. */
+/** The options for the next files, and the rest of today's quota. */
 function Options({ format, include_metadata, layout, flavor, onChange }: OptionsProps) {
   return (
     <div className={css.options}>
@@ -195,7 +198,7 @@ function Options({ format, include_metadata, layout, flavor, onChange }: Options
 const isQuotaExceeded = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'quota_exceeded'
 
-/** What an administrator can do about a quota that is used up. */
+/** Tells an administrator how to raise a quota that is used up. */
 function LargerPlanHint() {
   if (useAccount().role !== 'admin') return null
   return (

@@ -1,5 +1,5 @@
-// The files that are being converted, one after the other. They stand above the pages: whoever
-// looks at another one meanwhile finds them again.
+// The queue of files to convert. It lives above the pages, so that it survives a visit to another
+// page.
 import {
   createContext,
   use,
@@ -21,24 +21,24 @@ import { useAccount } from '../api/session.ts'
 import type { Job } from '../api/shapes.ts'
 import { useAskBeforeLeaving } from '../ui/ask-before-leaving.ts'
 
-/** A file, and how far it is. */
+/** A file and its state. */
 export interface Task {
   id: string
   file: File
   options: ConvertOptions
   state: 'waiting' | 'sending' | 'done' | 'failed' | 'canceled'
   error: unknown
-  /** What came of it: a document of this browser, or a job of the server. */
+  /** The result: a document in this browser, or a job on the server. */
   made: { kind: 'document'; id: string } | { kind: 'job'; job: Job } | null
 }
 
 interface Line {
   tasks: readonly Task[]
-  /** How much of the file under way has been sent, from 0 to 1. */
+  /** The fraction of the current file that has been sent, from 0 to 1. */
   part: number
-  /** Adds files; those that are over go. */
+  /** Adds files, and removes finished ones. */
   start: (files: readonly File[], options: ConvertOptions) => void
-  /** Ends the one under way, or takes out one that waits. */
+  /** Cancels the current file, or removes a waiting one. */
   cancel: (id: string) => void
 }
 
@@ -53,7 +53,7 @@ const isOver = ({ state }: Task): boolean => state !== 'waiting' && state !== 's
 const isCanceled = (error: unknown): boolean =>
   error instanceof DOMException && error.name === 'AbortError'
 
-/** What this browser keeps of a conversion. */
+/** The document to save in this browser. */
 function keptOf(
   made: Exclude<Converted, { kind: 'job' }>,
   file: File,
@@ -134,7 +134,7 @@ export function Converting({ children }: { children: ReactNode }) {
   return <Conversions value={line}>{children}</Conversions>
 }
 
-/** Only pages behind the sign-in may ask. */
+/** The queue of conversions. Only for pages behind the sign-in. */
 export function useConversions(): Line {
   const line = use(Conversions)
   if (line === null) throw new Error('nothing is converted here')

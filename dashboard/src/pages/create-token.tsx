@@ -1,4 +1,4 @@
-// The form of a new API token, and what is shown when it is made.
+// The form of a new API token, and its secret once it is created.
 import { Checkbox, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { NewToken, Token } from '../api/shapes.ts'
@@ -10,7 +10,7 @@ import { DayField, expiryHint, expiryProblem, fieldError } from '../ui/form.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
 import { NewSecret } from './new-secret.tsx'
 
-/** TABLE of what a token can open. */
+/** TABLE of scopes of a token. */
 const SCOPES = [
   { value: 'convert', label: 'Convert', description: 'Convert exports and follow jobs.' },
   {

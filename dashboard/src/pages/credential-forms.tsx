@@ -1,4 +1,4 @@
-// Forms that add a credential to a provider, and change one.
+// Forms that add or change a credential of a provider.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useChangeCredential, useCreateCredential } from '../api/credentials.ts'
@@ -38,8 +38,8 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
   const [weight, setWeight] = useState('1')
   const [values, setValues] = useState<Record<string, string>>({})
   const [checked, setChecked] = useState(false)
-  // What stands in braces in the provider's address is part of a credential: Azure's resource,
-  // Bedrock's region.
+  // Placeholders in the provider's address are part of a credential: Azure's resource, Bedrock's
+  // region.
   const needed = [...provider.base.matchAll(/\{(\w+)\}/g)].map(([, value = '']) => value)
   const send = (): void => {
     setChecked(true)
@@ -122,14 +122,14 @@ function SecretField({ provider, value, onChange, error }: SecretFieldProps) {
 
 interface AddressValuesProps {
   base: string
-  /** Names of what stands in braces in the address. */
+  /** Names of the placeholders in the address. */
   needed: readonly string[]
   values: Readonly<Record<string, string>>
   onChange: (values: Record<string, string>) => void
   errorOf: (name: string) => string | null
 }
 
-/** A field for each part of the provider's address that a credential brings. */
+/** A field for each placeholder in the provider's address. */
 function AddressValues({ base, needed, values, onChange, errorOf }: AddressValuesProps) {
   return needed.map((name) => (
     <TextInput

@@ -1,4 +1,4 @@
-// One credential of a provider: how it does, what a test says, and what can be done with it.
+// One credential of a provider: its health, its last test, and its actions.
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import {
@@ -20,17 +20,17 @@ type LastError = NonNullable<Provider['last_error']>
 
 const failureOf = ({ status, code }: LastError): string =>
   status === null ? refusalWords(code ?? 'no_answer') : String(status)
-/** When the last failure was, and what. */
+/** The time and kind of the last failure. */
 export const lastFailure = (error: LastError): string =>
   `last failure ${ago(error.at)}: ${failureOf(error)}`
 
-/** Whether requests go out with it now. */
+/** Whether the proxy currently uses it. */
 const isUsed = ({ status, readable, resting_ms }: Credential): boolean =>
   status === 'active' && readable && resting_ms === 0
 
 interface CredentialRowProps {
   credential: Credential
-  /** All of the provider's, among which requests are shared. */
+  /** All credentials of the provider, which share its requests. */
   all: readonly Credential[]
 }
 
@@ -84,7 +84,7 @@ interface CredentialActionsProps {
   onSwitch: (status: Credential['status']) => void
 }
 
-/** What can be done; one from the settings can only be tested. */
+/** The actions of a credential. One from the settings can only be tested. */
 function CredentialActions({
   credential: { name, source, status },
   testing,
@@ -118,7 +118,7 @@ function CredentialActions({
 
 interface SmallButtonProps {
   label: string
-  /** What it is done to. */
+  /** The name of the credential. */
   name: string
   color?: string
   onClick: () => void
@@ -138,7 +138,7 @@ function SmallButton({ label, name, color = 'gray', onClick }: SmallButtonProps)
   )
 }
 
-/** What the last test said, or why there is none. */
+/** The result of the last test, or its error. */
 function LastTest({ of: { last_test }, error }: { of: Credential; error: unknown }) {
   if (last_test === null && error === null) return null
   return (
@@ -168,7 +168,7 @@ function Health({
         tone="bad"
       />
     )
-  // A test that passed since is the newer word.
+  // A later successful test overrides the failure.
   if (last_error && !(last_test?.ok && last_test.at > last_error.at))
     return (
       <Badge

@@ -1,5 +1,4 @@
-// An operation that can be run from its description: the same as curl, and with the session that is
-// signed in.
+// Runs an operation from its description: as a curl command, or in the current session.
 import { Button, TextInput, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -21,7 +20,7 @@ export function TryIt({ operation }: { operation: Operation }) {
     : parameters.filter(({ place }) => place === 'path' || place === 'query')
   const target = targetOf(path, asked, values)
   const sent = example === null ? null : body
-  // Streams never end, and files are chosen elsewhere.
+  // Not for streams, which never end, nor for uploads.
   const runnable =
     !proxied && (bodyType === null || bodyType === 'application/json') && !path.endsWith('/events')
   return (
@@ -66,7 +65,7 @@ export function TryIt({ operation }: { operation: Operation }) {
   )
 }
 
-/** The address with what has been typed; what is missing stays in braces. */
+/** The URL with the entered values; missing ones stay in braces. */
 function targetOf(
   path: string,
   asked: Operation['parameters'],
@@ -84,7 +83,7 @@ function targetOf(
 interface RunProps {
   method: string
   target: string
-  /** JSON, or none. */
+  /** JSON, or null for none. */
   body: string | null
   possible: boolean
 }
@@ -139,7 +138,10 @@ function Run({ method, target, body, possible }: RunProps) {
   )
 }
 
-/** A call of a provider, which is not made from here: it has an effect there. */
+/**
+ * A curl command for a proxied call. It is not run from here, because it has an effect at the
+ * provider.
+ */
 function proxiedCurl(path: string, method: string): string {
   const upstream = method === 'GET' ? 'api.openai.com/v1/models' : 'api.openai.com/v1/responses'
   const target = path === '/proxy' ? `?url=https://${upstream}` : `/${upstream}`

@@ -7,7 +7,7 @@ import { Prose } from '../ui/bits.tsx'
 import { TryIt } from './docs-try.tsx'
 import css from './docs.module.css'
 
-/** The API reference, made from /openapi.json. */
+/** The API reference, generated from /openapi.json. */
 export default function DocsPage() {
   const document = useQuery({
     queryKey: ['openapi'],
@@ -16,7 +16,7 @@ export default function DocsPage() {
     staleTime: Infinity,
   })
   const here = document.data !== undefined
-  // The browser looked for the part that stands in the address before it was here.
+  // The browser looked for the URL's fragment before the content was there.
   useEffect(() => {
     const part = here ? window.document.getElementById(location.hash.slice(1)) : null
     part?.scrollIntoView()
@@ -67,7 +67,7 @@ export default function DocsPage() {
   )
 }
 
-/** The address of a group within the page. */
+/** The anchor of a group. */
 const idOf = (name: string): string => name.replaceAll(' ', '-')
 
 function OperationView({ operation }: { operation: Operation }) {

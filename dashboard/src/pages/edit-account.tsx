@@ -1,4 +1,4 @@
-// What an administrator changes of an account.
+// The dialog in which an administrator edits an account.
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useChangeAccount, useResetPassword } from '../api/accounts.ts'
@@ -23,11 +23,11 @@ interface EditAccountProps {
   onDelete: () => void
 }
 
-/** Name and role of an account, its link for a lost password, and the way to delete it. */
+/** Edits name and role of an account, creates a password reset link, and deletes the account. */
 export function EditAccount({ account, own, onClose, onDelete }: EditAccountProps) {
   const change = useChangeAccount()
   const show = useShowOnce()
-  // Told here: what the dialog holds is gone when the link is shown above it.
+  // Handled here, because the dialog is unmounted when the link is shown.
   const reset = useResetPassword((made) => {
     onClose()
     show({

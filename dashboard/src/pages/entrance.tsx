@@ -1,5 +1,4 @@
-// What the pages before the sign-in share: one narrow form in the middle, and the rules for
-// passwords.
+// Shared by the pages before sign-in: a narrow centred form, and the password rules.
 import { Button, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { Form, PasswordField, fieldError } from '../ui/form.tsx'
@@ -44,10 +43,10 @@ export function Entrance({
   )
 }
 
-/** As the server wants them. */
+/** The server's rules. */
 const PASSWORD = { least: 10, most: 256 }
 
-/** What is wrong with a new password, or null. */
+/** The error of a new password, or null. */
 export const passwordProblem = (password: string): string | null => {
   if (password.length < PASSWORD.least) return `At least ${PASSWORD.least} characters.`
   return password.length > PASSWORD.most ? `At most ${PASSWORD.most} characters.` : null
@@ -56,20 +55,19 @@ export const passwordProblem = (password: string): string | null => {
 interface FormProps {
   email?: string
   /**
-   * A new password is checked and may be suggested by the browser; an existing one is only asked
-   * for.
+   * A new password is validated, and the browser may suggest one; an existing one is not validated.
    */
   password: 'new' | 'existing'
   submit: string
   busy: boolean
-  /** It cannot be sent yet. */
+  /** Whether it cannot be submitted yet. */
   waiting?: boolean
   error: unknown
   before?: ReactNode
   onSubmit: (values: { email: string; password: string }) => void
 }
 
-/** E-mail and password, and what is wrong with them beside them. */
+/** E-mail and password, with their errors. */
 export function EntranceForm({
   email: known = '',
   password: kind,

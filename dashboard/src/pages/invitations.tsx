@@ -1,4 +1,4 @@
-// Invitations to this server: links by which somebody makes an account.
+// Invitations: links that create an account.
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useDeleteInvitation, useInvitations, useInvite, usePlans } from '../api/accounts.ts'
@@ -12,7 +12,7 @@ import { useShowOnce } from '../ui/shown-once.tsx'
 import { PagedTable, main, nowrap, type Column } from '../ui/table.tsx'
 import { NewSecret } from './new-secret.tsx'
 
-/** TABLE of what an invitation can be. */
+/** TABLE of the states of an invitation. */
 const STATUS: Readonly<Record<Invitation['status'], State>> = {
   open: { label: 'Open', tone: 'warn' },
   accepted: { label: 'Accepted', tone: 'good' },
@@ -72,7 +72,7 @@ function invitationColumns(
   ]
 }
 
-/** The invitations that were made, and how each can be withdrawn. */
+/** The invitations, with buttons that revoke them. */
 export function Invitations() {
   const invitations = useInvitations()
   const remove = useDeleteInvitation()
@@ -110,7 +110,7 @@ export function Invitations() {
   )
 }
 
-/** The dialog that makes an invitation. */
+/** The dialog that creates an invitation. */
 export function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
   const invite = useInvite((made) =>

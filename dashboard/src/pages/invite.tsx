@@ -5,7 +5,7 @@ import { dateTime } from '../format.ts'
 import { Bars } from '../ui/page.tsx'
 import { Entrance, EntranceForm } from './entrance.tsx'
 
-/** Whoever holds the link of an invitation makes their account here. */
+/** The page of an invitation link: creates an account. */
 export default function InvitePage() {
   const [params] = useSearchParams()
   const token = params.get('token') ?? ''

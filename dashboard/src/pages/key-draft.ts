@@ -1,10 +1,10 @@
-// A key as it stands in its form: what has been typed, what is wrong with it, and what it means.
+// A key in its form: the entered text, its errors, and the resulting input.
 import type { KeyInput } from '../api/keys.ts'
 import { dayOf, startOfDay } from '../format.ts'
 import { expiryProblem } from '../ui/form.tsx'
 import { valuesOf, type List } from '../ui/list-input.tsx'
 
-/** What stands in the fields. */
+/** The text in the fields. */
 export interface KeyDraft {
   name: string
   models: List
@@ -17,7 +17,7 @@ export interface KeyDraft {
   readOnly: boolean
 }
 
-/** A new key, before anything is typed. */
+/** The initial values of a new key. */
 export const EMPTY: KeyInput = {
   name: '',
   models: null,
@@ -31,7 +31,7 @@ export const EMPTY: KeyInput = {
 
 const RPM = /^(?:[1-9]\d{0,6})?$/
 
-/** The fields as they stand before anything is typed. */
+/** The initial text of the fields. */
 export function draftOf(key: KeyInput): KeyDraft {
   return {
     name: key.name,
@@ -45,13 +45,13 @@ export function draftOf(key: KeyInput): KeyDraft {
   }
 }
 
-/** What a field says of its value, or null. */
+/** The error of each field, or null. */
 export type KeyProblems = Readonly<Record<'name' | 'rpm' | 'expires', string | null>>
 
-/** Nothing is wrong, or nothing has been checked yet. */
+/** No errors, or not validated yet. */
 export const NO_PROBLEMS: KeyProblems = { name: null, rpm: null, expires: null }
 
-/** What is wrong with the fields. @param before the key; an end that stays may have passed */
+/** Validates the fields. @param before the current key; an unchanged expiry may be in the past */
 export function problemsOf({ name, rpm, expires }: KeyDraft, before: KeyInput): KeyProblems {
   const past = expires === dayOf(before.expires_at ?? '') ? null : expiryProblem(expires)
   return {
@@ -61,7 +61,9 @@ export function problemsOf({ name, rpm, expires }: KeyDraft, before: KeyInput): 
   }
 }
 
-/** What fields without problems mean. @param before the key; an end that stays is sent as it was */
+/**
+ * The input of valid fields. @param before the current key; an unchanged expiry is sent as it was
+ */
 export function inputOf(draft: KeyDraft, before: KeyInput): KeyInput {
   const { name, models, rpm, expires, origins, providers, objects, readOnly } = draft
   return {
@@ -77,10 +79,7 @@ export function inputOf(draft: KeyDraft, before: KeyInput): KeyInput {
   }
 }
 
-/**
- * An origin from the name of a host: a browser's own machine is reached without TLS, everything
- * else with it.
- */
+/** Completes a host name to an origin: http for this machine, https for others. */
 export function originOf(typed: string): string {
   const value = typed.replace(/\/+$/, '')
   if (
@@ -92,7 +91,7 @@ export function originOf(typed: string): string {
   return `${own ? 'http' : 'https'}://${value.toLowerCase()}`
 }
 
-/** No entries are no restriction. */
+/** An empty list means no restriction. */
 function orNull(values: string[]): string[] | null {
   return values.length === 0 ? null : values
 }

@@ -1,4 +1,4 @@
-// What a person decides about a key, when it is made and later.
+// The form that creates or edits a key.
 import { Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useProviders } from '../api/credentials.ts'
@@ -32,7 +32,7 @@ interface KeyFormProps {
 
 const FIELDS = Object.keys(EMPTY)
 
-/** TABLE of the stored objects that a key may name. */
+/** TABLE of the stored objects that a key may use. */
 export const OBJECTS: Readonly<Record<Key['objects'], string>> = {
   own: 'Only its own and shared ones',
   upstream: 'Everything in the provider account',
@@ -82,10 +82,10 @@ export function KeyForm({
 
 interface FieldsProps {
   draft: KeyDraft
-  /** What was found wrong here; what the server found is in `error`. */
+  /** Errors found here; the server's are in `error`. */
   problems: KeyProblems
   error: unknown
-  /** What the fields show while they are empty: a provider that can be called, and its models. */
+  /** Placeholders of the empty fields: a provider and its models. */
   example: ReturnType<typeof exampleScope>
   change: (part: Partial<KeyDraft>) => void
 }
@@ -142,7 +142,7 @@ function LimitFields({
   )
 }
 
-/** Where calls may come from, and what they may reach and change. */
+/** Fields that restrict origins, providers, objects and changes. */
 function ReachFields({
   draft,
   error,

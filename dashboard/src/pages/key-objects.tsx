@@ -1,4 +1,4 @@
-// Stored objects of providers that an administrator lets a key read and use.
+// Stored provider objects shared with a key.
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useProviders } from '../api/credentials.ts'
@@ -12,7 +12,7 @@ import { unlessShownBy, fieldError } from '../ui/form.tsx'
 import { Card, Empty, Loaded } from '../ui/page.tsx'
 import css from './key-objects.module.css'
 
-/** The stored objects that a key shares. */
+/** The stored objects shared with a key. */
 export function SharedObjects({ id }: { id: string }) {
   const shared = useSharedObjects(id)
   const unshare = useUnshareObject(id)

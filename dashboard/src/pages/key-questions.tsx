@@ -1,4 +1,4 @@
-// What is asked before a key is rotated, disabled, revoked or deleted.
+// The dialogs that rotate, disable, revoke or delete a key.
 import { NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -21,7 +21,7 @@ interface QuestionProps {
   onClose: () => void
 }
 
-/** TABLE of how long the old secret may go on working. */
+/** TABLE of choices for how long the old secret stays valid. */
 const GRACE_CHOICES = [
   { value: '0', label: 'Revoke immediately' },
   { value: '3600', label: '1 hour' },
@@ -124,7 +124,7 @@ function RevokeKey({ found, ...dialog }: QuestionProps) {
   )
 }
 
-/** TABLE of the questions, by what is done when they are answered. */
+/** TABLE of dialogs by action. */
 const QUESTIONS = {
   rotate: RotateKey,
   end: EndRotation,
@@ -133,10 +133,10 @@ const QUESTIONS = {
   purge: DeleteKey,
 } as const
 
-/** What can be asked about a key. */
+/** The name of a dialog. */
 export type KeyQuestion = keyof typeof QUESTIONS
 
-/** All questions about a key, of which one may be open. */
+/** The dialogs of a key; at most one is open. */
 export function KeyQuestions({
   opened,
   ...props

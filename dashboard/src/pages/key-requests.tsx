@@ -1,4 +1,4 @@
-// What the ledger holds of one key: its newest requests, and those that were refused.
+// The newest requests and refusals of one key.
 import { useState, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { useProviderNames } from '../api/credentials.ts'
@@ -12,9 +12,9 @@ import { RequestDetails } from './request-details.tsx'
 interface LedgerCardProps<T> {
   title: string
   note?: string | undefined
-  /** What the table is called. */
+  /** The label of the table. */
   label: string
-  /** The way to the whole list. */
+  /** The link to the whole list. */
   all: { href: string; label: string }
   query: Pages<T>
   columnsOf: (
@@ -25,7 +25,7 @@ interface LedgerCardProps<T> {
   empty?: ReactNode
 }
 
-/** The newest rows of a list, each of which opens its details. */
+/** The newest rows of a list; each opens its details. */
 function LedgerCard<T extends { id: string }>({
   title,
   note,
@@ -57,7 +57,7 @@ function LedgerCard<T extends { id: string }>({
   )
 }
 
-/** What the proxy refused of a key: why a program that has it gets no answer. */
+/** The refused requests of a key, which show why a program's calls fail. */
 export function RefusalsOfKey({ id }: { id: string }) {
   const refusals = useRefusals({ key: id }, 5)
   if (refusals.data === undefined || refusals.data.rows.length === 0) return null

@@ -1,7 +1,7 @@
 import type { Key } from '../api/shapes.ts'
 import { Badge, Pills, type State } from '../ui/bits.tsx'
 
-/** TABLE of what a key can be. */
+/** TABLE of the states of a key. */
 export const STATUS: Readonly<Record<Key['status'], State>> = {
   active: { label: 'Active', tone: 'good' },
   disabled: { label: 'Disabled', tone: 'warn' },

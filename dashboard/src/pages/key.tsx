@@ -111,15 +111,15 @@ function KeyView({ found }: { found: Key }) {
 
 interface KeyActionsProps {
   status: Key['status']
-  /** A child key can only be ended. */
+  /** A child key can only be revoked. */
   isChild: boolean
-  /** While it is being enabled. */
+  /** Whether it is being enabled. */
   busy: boolean
   onOpen: (what: Opened) => void
   onEnable: () => void
 }
 
-/** What can be done with a key, as it stands. */
+/** The actions that a key's status allows. */
 function KeyActions({ status, isChild, busy, onOpen, onEnable }: KeyActionsProps) {
   const deletes = (
     <Button variant="light" color="red" onClick={() => onOpen('purge')}>
@@ -155,7 +155,7 @@ function KeyActions({ status, isChild, busy, onOpen, onEnable }: KeyActionsProps
   )
 }
 
-/** Until when a rotated secret still works, and the way to end it now. */
+/** Tells how long the old secret stays valid, with a button that revokes it. */
 function OldKeyNote({ until, onEnd }: { until: string; onEnd: () => void }) {
   return (
     <div className={css.note} role="note">
@@ -205,7 +205,7 @@ function KeyFacts({ found }: { found: Key }) {
 }
 
 /**
- * Fields that stay as they are need not be sent: an expiry that has passed would be refused, for
+ * Sends only changed fields, because the server would refuse an unchanged expiry in the past, for
  * example.
  */
 function onlyChanged<W extends Partial<Key>>(before: Key, input: W): Partial<W> {

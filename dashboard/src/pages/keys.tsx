@@ -53,7 +53,7 @@ const COLUMNS: readonly Column<Key>[] = [
   { ...EXPIRES, sort: 'expires_at' },
 ]
 
-/** The orders that the headers ask for. */
+/** The sort orders of the headers. */
 const ORDERS: ReadonlySet<string> = new Set(
   COLUMNS.flatMap(({ sort }) => (sort === undefined ? [] : [sort, `-${sort}`])),
 )
@@ -63,7 +63,7 @@ const NONE = { search: '', status: '', model: '', sort: '', new: '' }
 /** The list of keys. */
 export default function KeysPage() {
   const [filters, change] = useFilters(NONE)
-  // The box shows what stands in the address; the server is asked when nobody types any more.
+  // The box shows the URL's value; the query is sent when typing pauses.
   const [search] = useDebouncedValue(filters.search, 250)
   const { model } = filters
   const status =

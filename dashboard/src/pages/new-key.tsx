@@ -2,7 +2,7 @@ import type { NewKey } from '../api/shapes.ts'
 import { NewSecret } from './new-secret.tsx'
 import { UseKey } from './use-key.tsx'
 
-/** A key's secret, when the key was made or rotated. */
+/** The secret of a created or rotated key. */
 export function NewKeySecret({ made }: { made: NewKey }) {
   return (
     <NewSecret

@@ -1,14 +1,14 @@
-// A secret, the only time that it is shown, perhaps with code that uses it.
+// A secret that is shown once, with optional code that uses it.
 import type { ReactNode } from 'react'
 import { Secret } from '../ui/bits.tsx'
 
 interface NewSecretProps {
   text: string
-  /** What is copied: "the key". */
+  /** What it is: "the key". */
   what: string
   /** Code that uses it. */
   code?: ReactNode
-  /** What to do with it now. */
+  /** What to do with it. */
   children: ReactNode
 }
 

@@ -44,7 +44,7 @@ export default function OverviewPage() {
   )
 }
 
-/** A model that several providers have is told with its provider. */
+/** Adds the provider to a model that several providers have. */
 function modelsOf(models: Overview['models']): Ranked[] {
   const times = Map.groupBy(models, ({ model }) => model)
   return models.map(({ model, provider, requests }) => {
@@ -95,7 +95,7 @@ function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) 
   )
 }
 
-/** TABLE of what somebody does first. */
+/** TABLE of the first steps. */
 const STEPS = [
   {
     name: 'provider',
@@ -133,7 +133,7 @@ const STEPS = [
 
 type Step = (typeof STEPS)[number]['name']
 
-/** Shown until all of it is done, or somebody hides it; each step ticks itself off. */
+/** Shown until every step is done or the user hides it. Completed steps are ticked. */
 function FirstSteps({ hasKeys, requests }: { hasKeys: boolean; requests: number }) {
   const { role, quota } = useAccount()
   const providers = useProviders().data

@@ -1,4 +1,4 @@
-// The form of a provider that is not built in.
+// The form that adds a provider.
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useCreateProvider, useProviders } from '../api/credentials.ts'
@@ -6,7 +6,7 @@ import { Dialog, DialogForm } from '../ui/dialog.tsx'
 import { PasswordField, unlessShownBy, fieldError } from '../ui/form.tsx'
 
 const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/
-/** A host alone is meant with https. */
+/** Completes a bare host with https. */
 const originOf = (typed: string): string =>
   /^[^\s/:@]+\.[^\s/:@]+(?::\d+)?\/?$/.test(typed) ? `https://${typed}` : typed
 const ORIGIN = /^https:\/\/[^\s/]+\/?$/
@@ -20,14 +20,14 @@ export function AddProvider({ opened, onClose }: { opened: boolean; onClose: () 
   )
 }
 
-/** What stands in the fields. */
+/** The text in the fields. */
 interface Draft {
   id: string
   origin: string
   dial: string
   header: string
   scheme: string
-  /** The built-in provider whose API it has; empty: OpenAI's dialect. */
+  /** The built-in provider whose API it speaks; empty for OpenAI's. */
   speaks: string
   secret: string
 }
@@ -42,7 +42,7 @@ const EMPTY: Draft = {
   secret: '',
 }
 
-/** The names by which the server speaks of the fields. */
+/** The server's names of the fields. */
 const FIELDS = ['id', 'origin', 'dial', 'auth.header', 'auth.scheme', 'speaks', 'secret']
 
 function ProviderForm({ onClose }: { onClose: () => void }) {
@@ -86,17 +86,17 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
 
 interface FieldsProps {
   draft: Draft
-  /** Whether somebody has tried to send it. */
+  /** Whether the form was submitted once. */
   checked: boolean
   error: unknown
   change: (part: Partial<Draft>) => void
 }
 
-/** What the provider is called, and where it is. */
+/** Fields for the provider's name and address. */
 function AddressFields({ draft, checked, error, change }: FieldsProps) {
   const { id, origin, dial, speaks } = draft
   const builtIn = (useProviders().data ?? []).filter(({ source }) => source === 'built_in')
-  /** The credential is sent as that provider takes it. */
+  /** Sends the credential as that provider expects it. */
   const authOf = (speaks: string): Pick<Draft, 'header' | 'scheme'> => {
     const auth = builtIn.find(({ id }) => id === speaks)?.auth
     return auth === undefined
@@ -155,7 +155,7 @@ function AddressFields({ draft, checked, error, change }: FieldsProps) {
   )
 }
 
-/** The credential, and how it is sent. */
+/** Fields for the credential and its header. */
 function CredentialFields({ draft: { secret, header, scheme }, error, change }: FieldsProps) {
   return (
     <>

@@ -75,7 +75,7 @@ interface NotSetUpProps {
   onAdd: (provider: Provider) => void
 }
 
-/** Providers that nothing can be sent to yet. */
+/** Providers without a usable credential. */
 function NotSetUp({ providers, admin, onAdd }: NotSetUpProps) {
   return (
     <Card title={admin ? 'Not set up' : 'Not ready'}>
@@ -104,7 +104,7 @@ const isSet = ({ ready, credentials, source }: Provider): boolean =>
   ready || source !== 'built_in' || (credentials ?? []).length > 0
 const set = (providers: readonly Provider[]): Provider[] => providers.filter(isSet)
 
-/** TABLE of how a provider can do. */
+/** TABLE of the health of a provider. */
 const HEALTH: Readonly<Record<Provider['health'], State>> = {
   healthy: { label: 'Ready', tone: 'good' },
   degraded: { label: 'Some requests fail', tone: 'warn' },
@@ -158,7 +158,7 @@ function ProviderRow({ provider, admin, onAdd }: ProviderRowProps) {
   )
 }
 
-/** The name of a provider, how it does, and what can be done with it. */
+/** The name of a provider, its health and its actions. */
 function ProviderHead({
   provider: { name, health, source },
   admin,

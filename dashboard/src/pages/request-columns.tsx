@@ -1,4 +1,4 @@
-// How one request of the ledger, or one that was refused, is told in a row.
+// Columns of requests and refusals.
 import type { ReactNode } from 'react'
 import { getAccountScope } from '../api/account-scope.ts'
 import type { Refusal, Request } from '../api/shapes.ts'
@@ -6,7 +6,7 @@ import { UNKNOWN, ago, count, duration, exactTime, fullCount } from '../format.t
 import { Badge, Parts, type State } from '../ui/bits.tsx'
 import { main, nowrap, sub, text, words, type Column } from '../ui/table.tsx'
 
-/** TABLE of how a request can have ended that no status tells. */
+/** TABLE of outcomes that a status does not show. */
 const OUTCOMES: Readonly<Record<Request['outcome'], State>> = {
   in_progress: { label: 'In progress', tone: 'warn' },
   succeeded: { label: 'Done', tone: 'good' },
@@ -15,7 +15,7 @@ const OUTCOMES: Readonly<Record<Request['outcome'], State>> = {
   unknown: { label: 'Unknown', tone: 'calm' },
 }
 
-/** TABLE of codes of our own, in words that fit a badge and stand within a sentence. */
+/** TABLE of refusal codes in words that fit a badge and a sentence. */
 const REFUSAL_WORDS: Readonly<Record<string, string>> = {
   upstream_unreachable: 'unreachable',
   server_shutdown: 'server stopped',
@@ -35,11 +35,11 @@ const REFUSAL_WORDS: Readonly<Record<string, string>> = {
   body_too_slow: 'body too slow',
 }
 
-/** A code of ours as a person says it within a sentence. */
+/** A refusal code in words, within a sentence. */
 export const refusalWords = (code: string): string =>
   REFUSAL_WORDS[code] ?? code.replaceAll('_', ' ')
 
-/** A code of ours as a label: `Rate limit`. */
+/** A refusal code as a label: `Rate limit`. */
 export const refusalLabel = (code: string): string =>
   refusalWords(code).replace(/^[a-z]/, (first) => first.toUpperCase())
 
@@ -81,14 +81,14 @@ type Row = Pick<
   'id' | 'created_at' | 'model' | 'key_id' | 'key_name' | 'account_id' | 'account_name'
 >
 
-/** TABLE of what a row is of, and what it shows where its model is not known. */
+/** TABLE of what rows show if the model is unknown. */
 export const NO_MODEL = {
   request: 'No model named',
-  // Most refusals are decided before the body is read.
+  // Most requests are refused before the body is read.
   refusal: 'Model not read',
 } as const
 
-/** What opens the details, from anywhere in its row. */
+/** The link that opens the details, clickable anywhere in its row. */
 function opener(
   { id, model, created_at }: Row,
   open: (id: string) => void,
@@ -107,7 +107,7 @@ function opener(
   )
 }
 
-/** Whose it is, where an administrator looks at all of them. */
+/** The account column, shown when an administrator sees all accounts. */
 export const accountColumn = (): readonly Column<Pick<Row, 'account_id' | 'account_name'>>[] =>
   getAccountScope() !== 'all'
     ? []
@@ -153,7 +153,7 @@ export const TOKENS: Column<Pick<Request, 'tokens_in' | 'tokens_out'>> = {
   ),
 }
 
-/** TABLE of columns: what, how it ended, what it took, when. */
+/** TABLE of columns: model, outcome, cost, time. */
 export function requestColumns(
   whose: AccountName,
   open: (id: string) => void,
@@ -188,7 +188,7 @@ export function requestColumns(
   ]
 }
 
-/** TABLE of columns of what was refused: what, why, how often, when. */
+/** TABLE of columns of refusals: model, reason, count, time. */
 export function refusalColumns(
   whose: AccountName,
   open: (id: string) => void,

@@ -1,4 +1,4 @@
-// One request of the ledger: its way through time, and what it used.
+// One request of the ledger: its timeline and its usage.
 import { Drawer } from '@mantine/core'
 import { Link } from 'wouter'
 import { nameOfCredential, useProviders } from '../api/credentials.ts'
@@ -11,7 +11,7 @@ import { Fields, Loaded } from '../ui/page.tsx'
 import { NO_MODEL, Outcome, RefusedBecause, refusalWords } from './request-columns.tsx'
 import css from './request-details.module.css'
 
-/** The drawer with everything recorded of one request. */
+/** The drawer with everything recorded about one request. */
 export function RequestDetails({ id, onClose }: { id: string | null; onClose: () => void }) {
   const request = useRequest(id)
   const { present, opened } = useLazyOpen(id !== null)
@@ -79,10 +79,10 @@ function Details({ request }: { request: Request }) {
   )
 }
 
-/** Whose request it was, and which way it went. */
+/** The key, account, provider and credential of a request. */
 function Path({ request, provider }: { request: Request; provider: Provider | undefined }) {
   const { credential_id, upstream_request_id, context, end_user } = request
-  // One that was removed, or that only administrators see, has its id and no name.
+  // A credential that was removed, or that only administrators see, has an id but no name.
   const credential = provider?.credentials?.find(({ id }) => id === credential_id)
   return (
     <Facts
@@ -122,7 +122,7 @@ function Id({ id }: { id: string }) {
   )
 }
 
-/** JSON on several lines, where it is whole. */
+/** Formats JSON on several lines if it is complete. */
 function prettyOf(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
@@ -131,7 +131,7 @@ function prettyOf(text: string): string {
   }
 }
 
-/** One that no provider saw. */
+/** The details of a refused request. */
 function RefusalDetails({ refusal }: { refusal: Refusal }) {
   const { id, model, provider, method, created_at, code, detail, count } = refusal
   return (

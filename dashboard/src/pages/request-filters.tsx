@@ -1,4 +1,4 @@
-// What the list of requests is narrowed down by: key, model, outcome or reason, and days.
+// Filters of the list of requests: key, model, outcome or reason, and days.
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useModelChoices, useRefusalCounts } from '../api/usage.ts'
 import { fullCount, zoneName } from '../format.ts'
@@ -9,7 +9,7 @@ import { Filters } from '../ui/page.tsx'
 import { refusalLabel } from './request-columns.tsx'
 import css from './requests.module.css'
 
-/** TABLE of outcomes to choose from, and of statuses. */
+/** TABLE of outcomes and statuses to filter by. */
 const OUTCOMES = [
   { value: '', label: 'Any outcome' },
   { value: 'succeeded', label: 'Succeeded' },
@@ -23,7 +23,7 @@ const OUTCOMES = [
   { value: 'unknown', label: 'Unknown' },
 ]
 const isListed = (outcome: string): boolean => OUTCOMES.some(({ value }) => value === outcome)
-/** Whether a text is an outcome or a status; whatever else stands in the address is none. */
+/** Whether a URL parameter is a valid outcome or status. */
 export const isOutcome = (text: string): boolean =>
   isListed(text) || /^[1-5](?:\d\d|xx)$/.test(text)
 
@@ -31,9 +31,9 @@ type FilterName = 'key' | 'child' | 'end_user' | 'model' | 'status' | 'code' | '
 
 interface RequestFiltersProps {
   list: 'sent' | 'refused'
-  /** As in the address; days are `YYYY-MM-DD`. */
+  /** As in the URL; days are `YYYY-MM-DD`. */
   filters: Readonly<Record<FilterName, string>>
-  /** The key and the moments that reasons are counted for. */
+  /** The key and the period that reasons are counted for. */
   question: { key: string; from: string; to: string }
   change: (filters: Partial<Record<FilterName, string>>) => void
 }

@@ -101,7 +101,7 @@ export default function RequestsPage() {
   )
 }
 
-/** What the server is asked for these filters: of both lists, and of what was sent. */
+/** The queries for these filters: shared by both lists, and for sent requests. */
 function queriesOf({
   key,
   child,
@@ -138,10 +138,7 @@ function ExportButton({ href }: { href: string }) {
   )
 }
 
-/**
- * Brings somebody who has the id of an answer to what came of it, whether it was sent on or
- * refused.
- */
+/** Finds a request or a refusal by the id in its response. */
 function FindById({ onFind }: { onFind: (id: string) => void }) {
   const [id, setId] = useState('')
   const find = (event: FormEvent): void => {

@@ -5,7 +5,7 @@ import { dateTime } from '../format.ts'
 import { Bars } from '../ui/page.tsx'
 import { Entrance, EntranceForm } from './entrance.tsx'
 
-/** Whoever holds such a link sets a new password for the account here. */
+/** The page of a password reset link. */
 export default function ResetPasswordPage() {
   const [params] = useSearchParams()
   const token = params.get('token') ?? ''

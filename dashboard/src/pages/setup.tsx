@@ -5,7 +5,7 @@ import { useSetup } from '../api/session.ts'
 import { Entrance, EntranceForm } from './entrance.tsx'
 
 /**
- * The first run: makes the administrator's account. The token is in the link that the server
+ * The first run: creates the administrator account. The token is in the link that the server
  * printed.
  */
 export default function SetupPage() {

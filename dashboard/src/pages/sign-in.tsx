@@ -4,7 +4,7 @@ import { useSessionEnded, useSignIn } from '../api/session.ts'
 import { duration } from '../format.ts'
 import { Entrance, EntranceForm } from './entrance.tsx'
 
-/** Stands in place of whatever page was asked for, which appears after the sign-in. */
+/** The sign-in page, shown in place of the requested page, which appears afterwards. */
 export default function SignInPage() {
   const signIn = useSignIn()
   const ended = useSessionEnded()
@@ -49,7 +49,7 @@ export default function SignInPage() {
 
 const isLimit = (error: unknown): boolean => error instanceof ApiError && error.retryAfter !== null
 
-/** Seconds that are left of a wait that began with an answer; 0 where there is none. */
+/** Seconds left of a wait that began with a response; 0 without one. */
 function useCountdown(seconds: number | null, since: number): number {
   const [left, setLeft] = useState(0)
   useEffect(() => {

@@ -11,7 +11,7 @@ import { Card, Empty, Page } from '../ui/page.tsx'
 import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
 import { NO_MODEL, TOKENS, accountColumn } from './request-columns.tsx'
 
-/** The list of open sockets, each of which can be ended. */
+/** The list of open sockets, with buttons that close them. */
 export default function SocketsPage() {
   const sockets = useSockets()
   const providerName = useProviderNames()
@@ -40,7 +40,7 @@ export default function SocketsPage() {
 
 const nameOf = ({ model }: Socket): string => model ?? NO_MODEL.request
 
-/** TABLE of columns that say how long a socket is open, and what it has used. */
+/** TABLE of columns for a socket's age and usage. */
 const USE: readonly Column<Socket>[] = [
   {
     title: 'Open since',
@@ -68,7 +68,7 @@ const USE: readonly Column<Socket>[] = [
   },
 ]
 
-/** TABLE of columns of the list; the last one asks before a socket ends. */
+/** TABLE of columns; the last one asks before closing a socket. */
 function socketColumns(
   providerName: (id: string) => string,
   end: (socket: Socket) => void,

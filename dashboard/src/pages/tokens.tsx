@@ -103,7 +103,7 @@ function TokenFilters({ search, status, onChange }: TokenFiltersProps) {
   )
 }
 
-/** TABLE of columns of the list; the last one asks before a token goes. */
+/** TABLE of columns; the last one asks before revoking or deleting a token. */
 function tokenColumns(
   revoke: (token: Token) => void,
   purge: (token: Token) => void,
@@ -137,7 +137,7 @@ interface TokenActionProps {
   onDelete: (token: Token) => void
 }
 
-/** Revokes a token that works, deletes one that does not. */
+/** Revokes an active token, or deletes one that has ended. */
 function TokenAction({ token, onRevoke, onDelete }: TokenActionProps) {
   const active = token.status === 'active'
   return (

@@ -1,4 +1,4 @@
-// Code that uses a key, for a provider and streaming or not, or the settings of a program.
+// Code that uses a key with a provider, streaming or not, or the settings for a program.
 import { NativeSelect, Switch } from '@mantine/core'
 import { useState } from 'react'
 import { useProviders } from '../api/credentials.ts'

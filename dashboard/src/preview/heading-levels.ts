@@ -1,5 +1,5 @@
-// A document may go from its title to a heading of the third level. It looks as it is written, and
-// is told to readers of the screen without a gap.
+// A document may skip heading levels. It looks as written, but screen readers get levels without
+// gaps.
 interface Node {
   type: string
   tagName?: string
@@ -7,10 +7,10 @@ interface Node {
   children?: Node[]
 }
 
-/** The level of the heading that stands above the preview. */
+/** The level of the heading above the preview. */
 const ABOVE = 2
 
-/** A rehype plugin: sets `aria-level` where a heading skips a level. */
+/** A rehype plugin: sets `aria-level` on headings after a skipped level. */
 export function headingLevels(): (tree: Node) => void {
   return (tree) => {
     let before = ABOVE

@@ -1,8 +1,8 @@
-// The few HTML tags that our Markdown has, as nodes of its tree. Nothing is handed to a parser of
-// HTML: a tag that no row names stays text.
+// Turns the few HTML tags in our Markdown into nodes. There is no HTML parser: unknown tags stay
+// text.
 import type { Nodes, Parents, PhrasingContent, Root, RootContent } from 'mdast'
 
-/** TABLE of tags with content that may stand in a line. */
+/** TABLE of inline tags with content. */
 const INLINE = new Set(['strong', 'em', 'del', 'u', 'code', 'a', 'h2', 'h3', 'h4', 'h5', 'h6'])
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
@@ -11,7 +11,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&quot;': '"',
 }
 
-/** A node that becomes this element; react-markdown reads `hName`, and cleans every `href`. */
+/** A node that becomes this element. react-markdown reads `hName` and sanitizes every `href`. */
 function element(
   name: string,
   children: Nodes[],
@@ -26,7 +26,7 @@ function element(
 
 const DETAILS = /^<details>\n<summary>(.*)<\/summary>$/
 
-/** A remark plugin: puts toggles, underlines and line breaks in place of their tags. */
+/** A remark plugin: replaces the tags of toggles, underlines and line breaks with nodes. */
 export function knownHtml() {
   return (tree: Root): void => fold(tree)
 }
@@ -54,7 +54,7 @@ function fold(parent: Parents): void {
     } else if (closing === '' && INLINE.has(tag)) open.push({ tag, source: child, children: [] })
     else last().children.push(child.type === 'html' ? { type: 'text', value } : child)
   }
-  // What nobody closed was a person's text.
+  // An unclosed tag was meant as text.
   while (open.length > 1) {
     const { source, children } = open.pop() ?? top
     last().children.push(
@@ -72,7 +72,7 @@ interface Frame {
 }
 
 /**
- * The content of a `<summary>`, where Markdown is not read: the same tags, links, and four
+ * Parses the content of a `<summary>`, where Markdown is not parsed: the same tags, links, and four
  * entities.
  */
 function readInline(html: string): Nodes[] {

@@ -1,5 +1,5 @@
-// Markdown as a person will read it. Nothing in it is ever HTML to the browser: the text becomes a
-// tree, and the tree becomes elements.
+// Renders Markdown. Nothing in it reaches the browser as HTML: the text becomes a tree, and the
+// tree becomes elements.
 import { createElement, isValidElement, useState, type ComponentProps, type ReactNode } from 'react'
 import Slugger from 'github-slugger'
 import Markdown, { type Components } from 'react-markdown'
@@ -13,12 +13,12 @@ import css from './preview.module.css'
 
 const Tex = lazily(() => import('./tex.tsx'))
 
-/** Anchors of the document stay apart from the page's own ids. */
+/** Keeps the document's anchors apart from the page's ids. */
 const PREFIX = 'doc-'
 
 /** Renders Markdown as React elements, never as HTML. */
 export default function Preview({ markdown }: { markdown: string }) {
-  // Names of headings begin anew with each document.
+  // Heading anchors start fresh with each document.
   return (
     <div className={css.doc}>
       <Drawn key={markdown} markdown={markdown} />
@@ -39,9 +39,9 @@ function Drawn({ markdown }: { markdown: string }) {
   )
 }
 
-/** Headings with the anchors that the document's own links go to. */
+/** Headings with the anchors that the document's links point to. */
 function headingsOf(slugger: Slugger): Components {
-  // A heading is drawn twice in strict development, and must keep its name.
+  // React's strict mode renders a heading twice; it must keep its anchor.
   const known = new Map<number, string>()
   const heading = (level: 1 | 2 | 3 | 4 | 5 | 6) =>
     function Heading({
@@ -54,7 +54,7 @@ function headingsOf(slugger: Slugger): Components {
       const at = node?.position?.start.offset ?? -1
       const slug = known.get(at) ?? slugger.slug(textOf(children))
       if (at >= 0) known.set(at, slug)
-      // A link to it brings the focus along.
+      // Makes the heading focusable, so that a link to it moves the focus.
       return createElement(`h${level}`, { ...rest, id: PREFIX + slug, tabIndex: -1 }, children)
     }
   return {
@@ -67,7 +67,7 @@ function headingsOf(slugger: Slugger): Components {
   }
 }
 
-/** TABLE of elements that are drawn in another way than their tag says. */
+/** TABLE of elements rendered differently from their tag. */
 const ELEMENTS: Components = {
   a: ({ href = '', children }) =>
     href.startsWith('#') ? (
@@ -77,11 +77,11 @@ const ELEMENTS: Components = {
         {children}
       </a>
     ) : (
-      // A file of the archive, which is not here.
+      // A file of the archive, which the page does not have.
       <span>{children}</span>
     ),
-  // A picture is never fetched: one of the archive is not here, and one elsewhere would learn who
-  // reads this.
+  // Pictures are never loaded: those of the archive are not here, and external ones would track the
+  // reader.
   img: ({ alt, src }) => (
     <span className={css.picture}>
       <Icon name="convert" size={14} />
@@ -93,7 +93,7 @@ const ELEMENTS: Components = {
       <table {...rest} />
     </div>
   ),
-  // A table of Notion may have no headings; GFM wants a row for them.
+  // A Notion table may have no header, but GFM needs a header row.
   th: ({ node, children, ...rest }) =>
     textOf(children) === '' ? <td {...rest}>{children}</td> : <th {...rest}>{children}</th>,
   pre: ({ node, children, ...rest }) => {

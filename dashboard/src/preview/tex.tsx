@@ -1,5 +1,4 @@
-// An equation, drawn by the browser itself as MathML. KaTeX builds nodes, not HTML, so that nothing
-// is parsed.
+// Renders an equation as MathML. KaTeX builds nodes, not HTML, so nothing is parsed.
 import { render } from 'katex'
 import { useEffect, useRef } from 'react'
 
@@ -19,7 +18,7 @@ export default function Tex({ tex, display }: { tex: string; display: boolean })
         maxExpand: 500,
       })
     } catch {
-      // What KaTeX cannot read is shown as it was written.
+      // Show the source of invalid TeX.
       place.current.textContent = display ? `$$${tex}$$` : `$${tex}$`
     }
   }, [tex, display])

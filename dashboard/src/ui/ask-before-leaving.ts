@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
 
 /**
- * While this holds, the browser asks before it reloads or closes the page: what is under way, or
- * shown once, would be lost.
+ * While true, the browser asks before it reloads or closes the page, which would lose work in
+ * progress or a secret.
  */
 export function useAskBeforeLeaving(holds: boolean): void {
   useEffect(() => {

@@ -13,7 +13,7 @@ import type { Snippet } from '../snippet-code.ts'
 import css from './bits.module.css'
 import { Icon } from './icons.tsx'
 
-/** What something is at the moment: a word for it, and whether that is good. */
+/** A state: its label, and whether it is good. */
 export interface State {
   label: string
   tone: 'good' | 'bad' | 'warn' | 'calm'
@@ -24,7 +24,7 @@ export function Badge({ label, tone }: State) {
   return <span className={`${css.badge} ${tone === 'calm' ? '' : css[tone]}`}>{label}</span>
 }
 
-/** A sentence of the server with the quotation marks that this page uses. */
+/** A server's sentence with typographic quotation marks. */
 export const quoted = (sentence: string): string => sentence.replaceAll(/"([^"]*)"/g, '“$1”')
 
 /** A short list as pills, the rest as a count. */
@@ -47,7 +47,7 @@ export function Pills({
   )
 }
 
-/** Copies a text; says so for a moment. */
+/** A button that copies a text and briefly confirms it. */
 export function Copy({
   text,
   what,
@@ -85,7 +85,8 @@ export function Copy({
 }
 
 /**
- * A page on plain HTTP beyond localhost has no clipboard of its own: there the old way is tried.
+ * Copies a text. On plain HTTP beyond localhost there is no clipboard API, so this falls back to
+ * the old command.
  */
 export async function copyText(text: string): Promise<'copied' | 'failed'> {
   try {
@@ -106,10 +107,10 @@ export async function copyText(text: string): Promise<'copied' | 'failed'> {
   }
 }
 
-/** The document is told so when a secret has been copied by its button. */
+/** The event on the document when a button has copied a secret. */
 export const COPIED = 'secret-copied'
 
-/** A secret, whole, with its button. */
+/** A secret with its copy button. */
 export function Secret({ text, what }: { text: string; what: string }) {
   return (
     <div className={css.secret}>
@@ -136,7 +137,7 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
   )
 }
 
-/** Several ways to write the same, behind tabs. */
+/** Variants of a snippet in tabs. */
 export function Snippets({ label, items }: { label: string; items: readonly Snippet[] }) {
   const [chosen, setChosen] = useState(0)
   const id = useId()
@@ -190,9 +191,7 @@ export function Snippets({ label, items }: { label: string; items: readonly Snip
   )
 }
 
-/**
- * A name made of parts (an address, a model, a path), which breaks between them where it has to.
- */
+/** A name with parts (an address, a model, a path), which may wrap between them. */
 export function Parts({ name }: { name: string }) {
   return name.split(/(?<=[@/:-])/).map((part, index) => (
     <Fragment key={index}>
@@ -202,14 +201,14 @@ export function Parts({ name }: { name: string }) {
   ))
 }
 
-/** A sentence in which names of fields and values stand between backticks. */
+/** A sentence with code in backticks. */
 export function Prose({ text }: { text: string }) {
   return text
     .split('`')
     .map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
 }
 
-/** Where a moment is missing because there was none, or will be none. */
+/** In place of a timestamp that does not exist. */
 export function Never() {
   return <span className="dimmed">Never</span>
 }

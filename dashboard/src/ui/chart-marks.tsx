@@ -1,4 +1,4 @@
-// What stands for the values in a chart: stacked bars, or lines.
+// The marks of a chart: stacked bars, or lines.
 import css from './chart.module.css'
 
 /** One series of a chart: a value for each bucket. */
@@ -6,21 +6,21 @@ export interface Series {
   name: string
   /** One value for each bucket; null is unknown. */
   values: readonly (number | null)[]
-  /** The value of all buckets together. */
+  /** The total of all buckets. */
   whole: number | null
 }
 
 const COLORS = [1, 2, 3, 4, 5, 6].map((n) => `var(--series-${n})`)
-/** The colour of a series, by its place. */
+/** The colour of a series, by its index. */
 export const colorOf = (index: number): string => COLORS[index % COLORS.length] ?? ''
 
-/** Series, and where their values stand in the plot, in pixels. */
+/** Series, with the positions of their values in pixels. */
 export interface Marks {
   series: readonly Series[]
   x: (index: number) => number
   y: (value: number) => number
   step: number
-  /** The bucket that is not over. */
+  /** The current, incomplete bucket. */
   open: number | null
 }
 
@@ -35,7 +35,7 @@ export function Bars({ series, x, y, step, open }: Marks) {
         const floor = floors[index] ?? 0
         floors[index] = floor + value
         const high = y(floor) - y(floor + value)
-        // A bar that is there is seen.
+        // Keep a nonzero bar visible.
         const shown = Math.max(1.5, high)
         return (
           <rect
@@ -53,7 +53,7 @@ export function Bars({ series, x, y, step, open }: Marks) {
   ))
 }
 
-/** Values that do not add up; the bucket that is not over is dashed. */
+/** Values that do not add up. The current bucket is dashed. */
 export function Lines({ series, x, y, step, open }: Marks) {
   return series.map(({ values }, row) => (
     <g key={row} stroke={colorOf(row)} fill={colorOf(row)}>
@@ -84,7 +84,7 @@ export function Lines({ series, x, y, step, open }: Marks) {
   ))
 }
 
-/** A line that has gaps where nothing is known. */
+/** A line with gaps at unknown values. */
 function pathOf(
   values: readonly (number | null)[],
   x: (index: number) => number,

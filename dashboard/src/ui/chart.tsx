@@ -1,5 +1,5 @@
-// Charts over time, drawn as SVG: a chart library would be larger than the whole rest of the page.
-// Stacked bars for what adds up, lines for what does not.
+// Charts over time, as SVG, because a chart library would be larger than the rest of the page.
+// Stacked bars for values that add up, lines for others.
 import { useElementSize } from '@mantine/hooks'
 import { useMemo, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { Bars, Lines, colorOf, type Series } from './chart-marks.tsx'
@@ -7,14 +7,14 @@ import css from './chart.module.css'
 
 interface ChartProps {
   label: string
-  /** What each bucket is called, in full. */
+  /** The full label of each bucket. */
   buckets: readonly string[]
-  /** What stands below the axis, short. */
+  /** The short labels below the axis. */
   ticks: readonly string[]
   series: readonly Series[]
   kind: 'bars' | 'line'
   format: (value: number | null) => string
-  /** The last bucket is not over: what it holds is drawn as a beginning. */
+  /** Whether the last bucket is incomplete. */
   unfinished: boolean
 }
 
@@ -22,12 +22,12 @@ const HEIGHT = 220
 const LEFT = 46
 const BOTTOM = 22
 const TOP = 8
-/** Pixels between two ticks, at least. */
+/** Smallest distance between two ticks in pixels. */
 const TICK_STEP = 62
 
 /**
- * A chart that is read by pointer, by touch, and by the arrow keys; the values under the cursor
- * stand in its legend.
+ * A chart that works with pointer, touch and arrow keys; its legend shows the values under the
+ * cursor.
  */
 export function TimeChart({
   label,
@@ -86,7 +86,7 @@ export function TimeChart({
   )
 }
 
-/** The bucket that is looked at, and what moves it: the pointer, or the arrow keys. */
+/** The bucket under the cursor, and the handlers that move it. */
 function useCursor(buckets: number, step: number) {
   const [at, setAt] = useState<number | null>(null)
   const point = (event: PointerEvent<SVGSVGElement>): void => {
@@ -119,14 +119,14 @@ function useCursor(buckets: number, step: number) {
 }
 
 interface GridProps {
-  /** The value at the upper edge. */
+  /** The value at the top. */
   top: number
   width: number
   y: (value: number) => number
   format: (value: number | null) => string
 }
 
-/** Lines across the plot with their values. */
+/** Grid lines with their values. */
 function Grid({ top, width, y, format }: GridProps) {
   const parts = isWritten(top / 2, format) ? [0, 0.5, 1] : [0, 1]
   return (
@@ -151,8 +151,8 @@ interface TicksProps {
 }
 
 /**
- * As many ticks as there is room for, counted from the newest. One too close to the right edge to
- * be centred ends there: how wide its text is, is up to the browser's language and font.
+ * As many ticks as fit, counted from the newest. One too close to the right edge to be centred is
+ * right-aligned, because its width depends on the locale and font.
  */
 function Ticks({ ticks, width, step, x }: TicksProps) {
   const last = ticks.length - 1
@@ -180,7 +180,7 @@ function Ticks({ ticks, width, step, x }: TicksProps) {
 
 interface LegendProps {
   when: string | undefined
-  /** The bucket that is looked at; null is all of them. */
+  /** The bucket under the cursor; null for all. */
   at: number | null
   series: readonly Series[]
   /** Whether the series add up. */
@@ -218,12 +218,12 @@ function total(values: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }
 
-/** Half a request would be written as a whole one. */
+/** Whether the format shows the value exactly: half a request would be rounded to one. */
 function isWritten(value: number, format: (value: number) => string): boolean {
   return Number.isInteger(value) || format(value) !== format(Math.ceil(value))
 }
 
-/** The axis ends at a round number above everything. */
+/** The top of the axis: a round number above all values. */
 function ceiling(series: readonly Series[], kind: 'bars' | 'line'): number {
   const length = series[0]?.values.length ?? 0
   let most = 0

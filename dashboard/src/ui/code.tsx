@@ -1,5 +1,4 @@
-// Code that is loaded when it is needed, with everything that it can be meanwhile: on its way, or
-// not to be had.
+// Components loaded on demand, with their loading and failed states.
 import {
   Component,
   createContext,
@@ -13,15 +12,14 @@ import {
 import { send } from '../api/http.ts'
 import { Failed } from './page.tsx'
 
-/** What stands in place of code that is on its way. */
+/** Shown while code loads. */
 export const Fallback = createContext<ReactNode>(null)
 
 /**
- * A component whose code is loaded when it is drawn first. Where that fails because the server does
- * not answer, the failure says so.
+ * A component whose code is loaded at its first render. If the server is down, the error says so.
  *
- * Not React's `lazy`: behind a fallback that has been shown it keeps back everything else for 300
- * ms, so that pages do not flicker. Each way to another page would take so long.
+ * Not React's `lazy`, which shows a fallback for at least 300 ms to avoid flicker: every navigation
+ * would take that long.
  */
 export function lazily<P extends object>(
   load: () => Promise<{ default: ComponentType<P> }>,
@@ -51,20 +49,20 @@ export function lazily<P extends object>(
   }
 }
 
-/** @throws Refused where the server does not answer */
+/** @throws ApiError if the server does not respond */
 const askServer = (): Promise<unknown> => send('/livez')
 
 interface CodeProps {
-  /** Where this is: what failed elsewhere is forgotten. */
+  /** The current location; a change resets the failure. */
   at: string
-  /** What stands here while the code is on its way. */
+  /** Shown while the code loads. */
   fallback?: ReactNode
-  /** Left out where what else is on the page would be lost. */
+  /** Whether to offer a retry, which reloads the page and loses its state. */
   again?: boolean
   children: ReactNode
 }
 
-/** What stands around such components. */
+/** The boundary around such components. */
 export function Code({ at, fallback, again = true, children }: CodeProps) {
   return (
     <Boundary key={at} again={again}>
@@ -81,8 +79,8 @@ class Boundary extends Component<{ again: boolean; children: ReactNode }, { erro
   }
 
   /**
-   * React and browsers remember a failed import: only a page that is loaded anew tries it again.
-   * Without the server there would be nothing to load.
+   * React and browsers cache a failed import, so only a reload retries it. First check that the
+   * server is up.
    */
   private readonly retry = async (): Promise<void> => {
     try {

@@ -1,8 +1,8 @@
-// The question before a change of a record, with the change itself.
+// A confirmation dialog that then makes the change.
 import type { ReactNode } from 'react'
 import { Confirm } from './dialog.tsx'
 
-/** A change as this dialog needs it: a mutation of any input. */
+/** The part of a mutation that this dialog uses. */
 export interface Change {
   isPending: boolean
   error: unknown
@@ -20,7 +20,7 @@ interface ConfirmChangeProps {
   children: ReactNode
 }
 
-/** Asks, makes the change, and closes when it has succeeded; what went wrong goes with the dialog. */
+/** Asks, makes the change, and closes on success. Closing also resets the error. */
 export function ConfirmChange({ change, onConfirm, onClose, ...question }: ConfirmChangeProps) {
   const close = (): void => {
     onClose()

@@ -1,4 +1,4 @@
-// Dialogs: a form, and a question before what cannot be undone. On a phone they fill the screen.
+// Dialogs: forms and confirmations. They fill the screen of a phone.
 import { Button, Modal } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { createContext, use, useEffect, useState, type ReactNode } from 'react'
@@ -8,21 +8,21 @@ import { Form } from './form.tsx'
 import { Buttons, ProblemNote } from './page.tsx'
 
 interface DialogContext {
-  /** What the form sent is under way. */
+  /** Marks the form as being submitted. */
   setBusy: (isBusy: boolean) => void
-  /** Somebody has begun to fill in the form. */
+  /** Marks the form as edited. */
   markEdited: () => void
 }
 
-/** What a form tells the dialog around it. */
+/** Connects a form to its dialog. */
 const DialogContext = createContext<DialogContext>({ setBusy: () => {}, markEdited: () => {} })
-/** Whether something stands above the page and has the focus: the page's own dialogs wait. */
+/** Whether an overlay above the page has the focus; the page's own dialogs wait. */
 export const CoveredByOverlay = createContext(false)
 
 /**
- * Whether something that opens is in the page, and whether it is open. Before it opens first it
- * costs nothing: pages have several of them. It comes closed, and opens behind that, because what
- * has the focus then gets it back.
+ * Whether a dialog is mounted, and whether it is open. It is mounted only when first opened,
+ * because pages have several dialogs. It is mounted closed and then opened, so that it can return
+ * the focus.
  */
 export function useLazyOpen(open: boolean): { present: boolean; opened: boolean } {
   const [present, setPresent] = useState(false)
@@ -36,14 +36,14 @@ interface DialogProps {
   title: string
   opened: boolean
   onClose: () => void
-  /** Nothing but its own button closes it: a secret that is shown once. */
+  /** Whether only its own button closes it: for a secret that is shown once. */
   buttonCloseOnly?: boolean
   children: ReactNode
 }
 
 /**
- * It stays while its form is under way, and the browser asks before it leaves: what comes of that
- * may be shown only once.
+ * A dialog. It cannot be closed while its form is being submitted, because the result may be shown
+ * only once.
  */
 export function Dialog({ title, opened, onClose, buttonCloseOnly = false, children }: DialogProps) {
   const phone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false })
@@ -53,13 +53,13 @@ export function Dialog({ title, opened, onClose, buttonCloseOnly = false, childr
   const [edited, setEdited] = useState(false)
   const [isAsking, setAsking] = useState(false)
   const [context] = useState<DialogContext>({ setBusy, markEdited: () => setEdited(true) })
-  // Whatever closes it, the next one that opens is empty.
+  // Reset when closed, so that it opens empty next time.
   if (!opened && (edited || isAsking)) {
     setEdited(false)
     setAsking(false)
   }
   const close = (): void => {
-    // The second Escape takes back the first.
+    // A second Escape cancels the question.
     if (isAsking) setAsking(false)
     else if (edited) setAsking(true)
     else onClose()
@@ -104,7 +104,7 @@ interface FormProps {
   submit: string
   danger?: boolean
   busy: boolean
-  /** A refusal that no field shows. */
+  /** An error that no field shows. */
   error: unknown
   onCancel: () => void
   onSubmit: () => void
@@ -151,7 +151,7 @@ interface ConfirmProps extends Pick<FormProps, 'submit' | 'busy' | 'error' | 'ch
   onConfirm: () => void
 }
 
-/** The question before what cannot be undone, or what somebody will miss. */
+/** A confirmation dialog for an action that is hard to undo. */
 export function Confirm({ title, opened, onClose, onConfirm, children, ...form }: ConfirmProps) {
   return (
     <Dialog title={title} opened={opened} onClose={onClose}>

@@ -1,4 +1,4 @@
-// A form whose fields say themselves what is wrong with them.
+// A form whose fields show their own errors.
 import {
   PasswordInput,
   TextInput,
@@ -10,25 +10,25 @@ import { ApiError, type FieldError } from '../api/http.ts'
 import { isPast, midnight, startOfDay, zoneName } from '../format.ts'
 import { Fields } from './page.tsx'
 
-/** What a field for the day of an end says of it. */
+/** The hint of an expiry field. */
 export const expiryHint = (): string =>
   `Expires at ${midnight()} ${zoneName()} on this date. Leave blank for no expiry.`
 
-/** What is wrong with an end that has passed already. */
+/** The error of an expiry in the past, or null. */
 export const expiryProblem = (day: string): string | null =>
   day !== '' && isPast(startOfDay(day)) ? 'This date has passed. Choose a later one.' : null
 
 interface FormProps {
   busy: boolean
-  /** Something has been typed or chosen. */
+  /** Called when a field changes. */
   onEdit?: () => void
   onSubmit: () => void
   children: ReactNode
 }
 
 /**
- * Sends, and brings whoever works by keyboard or by ear to what has to be put right: checked here
- * at once, by the server after its answer.
+ * Submits, and moves the focus to the first invalid field: found here before sending, or by the
+ * server.
  */
 export function Form({ busy, onEdit, onSubmit, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
@@ -36,7 +36,7 @@ export function Form({ busy, onEdit, onSubmit, children }: FormProps) {
   const send = (event: FormEvent): void => {
     event.preventDefault()
     setSent(sent + 1)
-    // A day that is half typed has no value, and would be sent as none.
+    // A half-typed date has no value, and would be sent as none.
     const incomplete = [...(form.current?.querySelectorAll('input') ?? [])].filter(
       ({ validity }) => validity.badInput,
     )
@@ -54,16 +54,16 @@ export function Form({ busy, onEdit, onSubmit, children }: FormProps) {
   )
 }
 
-/** The faults of a field, and of what is in it. */
+/** The errors of a field and of its entries. */
 const fieldErrors = (error: unknown, field: string): readonly FieldError[] =>
   error instanceof ApiError
     ? error.errors.filter(({ param }) => `${param}.`.startsWith(`${field}.`))
     : []
 
 /**
- * What the server's refusal says of a field, or of something in it, or null.
+ * The server's error for a field or one of its entries, or null.
  *
- * @param values the entries of a list, so that the one at fault can be named
+ * @param values the entries of a list, so that the error can name the invalid one
  */
 export function fieldError(
   error: unknown,
@@ -77,14 +77,11 @@ export function fieldError(
   return sentences.length === 0 ? null : [...new Set(sentences)].join(' ')
 }
 
-/** The error, unless it is a refusal that stands beside one of these fields. */
+/** The error, unless one of these fields shows it. */
 export const unlessShownBy = (fields: readonly string[], error: unknown): unknown =>
   fields.some((field) => fieldErrors(error, field).length > 0) ? null : error
 
-/**
- * A field for what nobody else is to read. Mantine says of all other fields that they are invalid,
- * of this one only what is wrong.
- */
+/** A password field. Mantine sets `aria-invalid` on all fields but this one, so set it here. */
 export function PasswordField({
   what = 'password',
   ...props
@@ -98,10 +95,10 @@ export function PasswordField({
   )
 }
 
-/** Keeps the years that are typed within what the server knows. */
+/** The latest date that the server supports. */
 const MAX_DAY = '9999-12-31'
 
-/** A field for a day, `YYYY-MM-DD`, or none. */
+/** A field for an optional date, `YYYY-MM-DD`. */
 export function DayField({
   error,
   onChange,

@@ -1,4 +1,5 @@
-// TABLE of icons: strokes on a 24 × 24 grid. They decorate; the words beside them say it.
+// TABLE of icons: strokes on a 24 × 24 grid. They are decorative; the text beside them has the
+// meaning.
 const PATHS = {
   overview: 'M4 19V10M10 19V5M16 19v-7M21 19H3',
   key: 'M14.5 9.5 21 3M18 6l2.5 2.5M9.5 19a5 5 0 1 1 0-10 5 5 0 0 1 0 10Z',
@@ -51,7 +52,7 @@ export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   )
 }
 
-/** The mark of the product. */
+/** The product's logo. */
 export function Mark({ size = 28 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -1,24 +1,21 @@
-// The focus is never lost. Where the element that has it goes away (a row that is deleted, a button
-// that does its work once), the browser gives it to nobody: whoever works by keyboard or by ear
-// would stand nowhere. Here it comes to what is next to that place, or around it.
+// Keeps the focus. When the focused element disappears (a deleted row, a one-time button), the
+// browser drops the focus, and keyboard and screen reader users lose their place. This moves it to
+// a neighbour or an ancestor.
 
-/** What may have the focus in place of something inside it. */
+/** Elements that can take the focus for something inside them. */
 const FOCUS_TARGETS = 'tr, li, [data-home], section, header, main, [role="dialog"]'
-/**
- * Milliseconds that a dialog has to give the focus back to what opened it, and a page that is being
- * loaded to take it.
- */
+/** Milliseconds for a dialog to return the focus, and for a loading page to take it. */
 const WAIT_MS = 40
 
-/** Watches over the document's focus for as long as it lives. */
+/** Watches the document's focus as long as the page lives. */
 export function keepFocus(): void {
   /**
-   * What has the focus, and what is around it, inside out; behind a dialog's, the same of what
-   * opened it.
+   * The focused element and its ancestors, inside out; in a dialog, followed by those of the
+   * element that opened it.
    */
   let chain: readonly Element[] = []
   let opener: readonly Element[] = []
-  /** The row that was next to the one that went away. */
+  /** The row next to the removed one. */
   let sibling: Element | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   const isLost = (): boolean =>
@@ -29,7 +26,7 @@ export function keepFocus(): void {
     if (!isLost()) return
     const [last, ...around] = chain
     if (last?.isConnected) {
-      // A button that is at work cannot have the focus, and gets it back.
+      // A busy button is disabled and cannot be focused; it gets the focus back later.
       if (last instanceof HTMLElement && !last.matches(':disabled'))
         last.focus({ preventScroll: true })
       return
@@ -50,7 +47,7 @@ export function keepFocus(): void {
     }
     chain = inDialog ? [...own, ...opener] : own
   })
-  // Whoever clicks beside everything means it.
+  // A click on nothing drops the focus on purpose.
   document.addEventListener('click', () => {
     if (isLost() && chain[0]?.isConnected) chain = []
   })
@@ -80,13 +77,13 @@ function ancestors(element: Element): Element[] {
   return chain
 }
 
-/** A page says where one is by its heading. */
+/** For a page, focus its heading. */
 function restoreFocus(focusTarget: Element | null): void {
   const target = focusTarget?.matches('header, main')
     ? (focusTarget.querySelector('h1') ?? focusTarget)
     : focusTarget
   if (!(target instanceof HTMLElement)) return
-  // A button goes on being a stop of the Tab key.
+  // A button stays in the Tab order.
   if (target.tabIndex < 0) target.tabIndex = -1
   target.focus({ preventScroll: true })
 }

@@ -1,4 +1,4 @@
-// A filter by key: the server is asked for those whose name fits what is typed.
+// A filter by key, which searches on the server.
 import { CloseButton, Combobox, TextInput, useCombobox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
@@ -7,7 +7,7 @@ import { count } from '../format.ts'
 import css from './key-picker.module.css'
 
 interface KeyPickerProps {
-  /** The id of the key; '' is any. */
+  /** The id of the key; '' for any. */
   value: string
   onChange: (id: string) => void
 }
@@ -15,13 +15,12 @@ interface KeyPickerProps {
 /** Chooses a key by searching its name or id. */
 export function KeyPicker({ value, onChange }: KeyPickerProps) {
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
-  /** What is typed; null where nobody types, and the chosen key is shown. */
+  /** The typed text; null while the selected key is shown. */
   const [typed, setTyped] = useState<string | null>(null)
   const [search] = useDebouncedValue(typed ?? '', 200)
   const chosen = useKey(value, value !== '')
   const found = useKeySearch(search.trim(), combobox.dropdownOpened)
-  // Whoever types and presses Enter at once means what they typed, not what was found for less of
-  // it.
+  // Enter right after typing applies to the typed text, not to older results.
   const sought = (typed ?? '').trim().toLowerCase()
   const fitting = (found.data ?? []).filter(({ id, name, prefix }) =>
     [id, name, prefix].some((text) => text.toLowerCase().includes(sought)),

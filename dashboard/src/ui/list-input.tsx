@@ -1,16 +1,16 @@
-// A field for several values: type one and press Enter, or take one that is proposed.
+// A field for several values: type one and press Enter, or choose a suggestion.
 import { Button, TextInput } from '@mantine/core'
 import { useRef, type KeyboardEvent } from 'react'
 import { Icon } from './icons.tsx'
 import css from './list-input.module.css'
 
-/** The values of a field, and what has been typed and not yet added: it is meant all the same. */
+/** The values of a field, and typed text that is not added yet but counts, too. */
 export interface List {
   values: readonly string[]
   text: string
 }
 
-/** All values that are meant. @param complete what a value that was typed means in full */
+/** All values, including the typed text. @param complete completes a typed value */
 export function valuesOf(
   { values, text }: List,
   complete: (value: string) => string = (value) => value,
@@ -30,12 +30,12 @@ interface ListInputProps {
   label: string
   description: string
   placeholder?: string | undefined
-  /** What one of them is called. */
+  /** The noun for one value. */
   what: string
   list: List
   suggestions?: readonly string[]
   error?: string | null
-  /** What a value that was typed means in full. */
+  /** Completes a typed value. */
   complete?: (value: string) => string
   onChange: (list: List) => void
 }
@@ -57,7 +57,7 @@ export function ListInput({
 }: ListInputProps) {
   const { values, text } = list
   const field = useRef<HTMLInputElement>(null)
-  // What was pressed goes away with it.
+  // The clicked button disappears.
   const change = (list: List): void => {
     onChange(list)
     field.current?.focus()
@@ -118,7 +118,7 @@ interface ChosenProps {
   onRemove: (value: string) => void
 }
 
-/** The values of the field, each with its button. */
+/** The values of the field, each with a remove button. */
 function Chosen({ label, what, values, onRemove }: ChosenProps) {
   if (values.length === 0) return null
   return (

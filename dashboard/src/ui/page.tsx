@@ -1,4 +1,4 @@
-// The parts that every page is made of: its head, cards, and the states of whatever it loads.
+// The parts of every page: header, cards, and loading states.
 import { Button, Skeleton } from '@mantine/core'
 import { useEffect, useRef, type ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -12,14 +12,13 @@ interface PageProps {
   title: string
   lead?: ReactNode
   actions?: ReactNode
-  /** Where this page hangs in the tree. */
+  /** The link to the parent page. */
   back?: { href: string; label: string }
   children: ReactNode
 }
 
 /**
- * A page with its heading, which names the document too and takes the focus when somebody comes
- * here by a link.
+ * A page with its heading, which is also the document title and gets the focus after a navigation.
  */
 export function Page({ title, lead, actions, back, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
@@ -27,8 +26,7 @@ export function Page({ title, lead, actions, back, children }: PageProps) {
     document.title = `${title} · Tollmark`
   }, [title])
   useEffect(() => {
-    // A reader of the screen hears where they are; on the first load the browser does that by
-    // itself.
+    // Tells screen readers where they are; at the first load the browser does that.
     elsewhere ||= location.pathname !== opened
     if (elsewhere) heading.current?.focus({ preventScroll: true })
     window.scrollTo(0, 0)
@@ -56,13 +54,10 @@ export function Page({ title, lead, actions, back, children }: PageProps) {
 }
 
 const opened = location.pathname
-/**
- * Whether what stands on the screen is no longer what the browser was opened for, but where
- * somebody went from there.
- */
+/** Whether the user has navigated since the page was loaded. */
 let elsewhere = false
 
-/** What comes after this is somewhere else, even under the same address. */
+/** Marks the next page as a navigation, even if the URL stays the same. */
 export function markNavigation(): void {
   elsewhere = true
 }
@@ -99,7 +94,7 @@ export function Card({ title, note, actions, flush = false, children }: CardProp
   )
 }
 
-/** What stands where nothing is yet: what it is, and what to do next. */
+/** An empty state: what belongs here, and what to do next. */
 export function Empty({
   icon,
   title,
@@ -123,7 +118,7 @@ export function Empty({
   )
 }
 
-/** What stands where filters leave nothing. */
+/** The empty state of a filtered list. */
 export function NoMatch({ what, onClear }: { what: string; onClear: () => void }) {
   const clear = (
     <Button variant="default" onClick={onClear}>
@@ -137,7 +132,7 @@ export function NoMatch({ what, onClear }: { what: string; onClear: () => void }
   )
 }
 
-/** What stands where loading failed. */
+/** The failed state. */
 export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   return (
     <div className={css.state} role="alert">
@@ -159,8 +154,8 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
 }
 
 /**
- * The server itself says that the thing does not exist: asking again would not bring it. A bare 404
- * may come from a proxy in front while the server restarts.
+ * Whether the server itself says that the record does not exist, so a retry would not help. A plain
+ * 404 may come from a reverse proxy while the server restarts.
  */
 const isMissing = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 404 && error.code.endsWith('_not_found')
@@ -172,7 +167,7 @@ function titleOf(error: unknown): string {
     : 'Not found'
 }
 
-/** A refusal, beside what caused it. Announced when it appears. */
+/** An error beside its cause, announced to screen readers. */
 export function ProblemNote({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null
   return (
@@ -186,13 +181,13 @@ export function ProblemNote({ error }: { error: unknown }) {
   )
 }
 
-/** The server says in UTC when a quota resets; a reader has a zone of their own. */
+/** Replaces the server's UTC time of a quota reset with one in the chosen zone. */
 function resetInChosenZone({ code, message, retryAfter }: ApiError): string {
   if (code !== 'quota_exceeded' || retryAfter === null) return message
   return message.replace('00:00 UTC', clockTimeIn(retryAfter))
 }
 
-/** What an error says to a reader, with moments in the chosen zone. */
+/** An error's sentence, with times in the chosen zone. */
 export function sentenceOf(error: unknown): string {
   return error instanceof ApiError
     ? quoted(resetInChosenZone(error))
@@ -212,8 +207,8 @@ export interface Loading<T> {
 }
 
 /**
- * A query's states in one place: bars while it loads, the failure with another try, else what it
- * found, and below it why there is nothing newer, or no more.
+ * The states of a query: bars while it loads, the error with a retry, or its data, followed by the
+ * error of a failed refetch.
  */
 export function Loaded<T>({
   query,
@@ -223,7 +218,7 @@ export function Loaded<T>({
 }: {
   query: Loading<T>
   rows?: number
-  /** Whether what was found shows nothing: then a failure stands in its place. */
+  /** Whether the data is empty; then an error replaces it. */
   isEmpty?: (data: T) => boolean
   children: (data: T) => ReactNode
 }) {

@@ -1,4 +1,4 @@
-// A ranking, drawn as bars behind the names.
+// A ranking, with bars behind the names.
 import { Link } from 'wouter'
 import { count } from '../format.ts'
 import css from './chart.module.css'
@@ -10,7 +10,7 @@ export interface Ranked {
   href?: string
 }
 
-/** Who used most, as bars behind their names. */
+/** A ranking by usage, with bars behind the names. */
 export function RankedBars({ items }: { items: readonly Ranked[] }) {
   const most = Math.max(1, ...items.map(({ value }) => value))
   return (

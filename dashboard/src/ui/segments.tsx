@@ -1,4 +1,4 @@
-// A choice among a few, all of them in sight.
+// A choice among a few visible options.
 import { useId } from 'react'
 import css from './segments.module.css'
 

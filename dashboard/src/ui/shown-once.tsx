@@ -1,6 +1,5 @@
-// What is shown once and never again: a key, a token, a link. It stands above the pages, so whoever
-// goes back or elsewhere while it is being made, or before it is copied, has it before them all the
-// same.
+// Shows secrets that are shown only once: a key, a token, a link. Lives above the pages, so that
+// navigating while it is created, or before it is copied, does not lose it.
 import { Button } from '@mantine/core'
 import { createContext, use, useEffect, useState, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
@@ -10,7 +9,7 @@ import { Buttons, Fields } from './page.tsx'
 
 interface OneTimeSecret {
   title: string
-  /** What nobody can see again. */
+  /** The secret itself. */
   secret: string
   body: ReactNode
 }
@@ -18,14 +17,14 @@ interface OneTimeSecret {
 type ShowOnceContext = (once: OneTimeSecret) => void
 const ShowOnceContext = createContext<ShowOnceContext>(() => {})
 
-/** Gives what shows something once; it may be called when the page that asked for it is gone. */
+/** Returns the function that shows a secret; it works even after its page is gone. */
 export const useShowOnce = (): ShowOnceContext => use(ShowOnceContext)
 
 /** Shows one-time secrets above all pages, one after the other. */
 export function ShownOnce({ children }: { children: ReactNode }) {
-  // Two that are made at once are shown one after the other.
+  // Several secrets are shown one after the other.
   const [[shown], setWaiting] = useState<readonly (OneTimeSecret & { key: number })[]>([])
-  // Before anything else happens, such as that the form which made it goes away.
+  // Synchronous, so that it is shown before its form is unmounted.
   const [show] = useState((): ShowOnceContext => {
     let made = 0
     return (once) => {
@@ -44,7 +43,7 @@ export function ShownOnce({ children }: { children: ReactNode }) {
         onClose={() => {}}
         buttonCloseOnly
       >
-        {/* Nothing of the one before stays: not that it was copied, and not where the focus is, or nobody would hear of the next. */}
+        {/* Remount for each secret, which resets the copied state and moves the focus, so that screen readers announce the next one. */}
         <Fields key={shown?.key}>
           {shown?.body}
           {shown && (
@@ -60,8 +59,8 @@ export function ShownOnce({ children }: { children: ReactNode }) {
 }
 
 /**
- * The way on: nobody leaves without a copy, made by this button, by the one beside the secret, or
- * by the browser.
+ * The button that closes it, only after the secret was copied by this button, the one beside it, or
+ * the browser.
  */
 function Leave({ secret, onLeave }: { secret: string; onLeave: () => void }) {
   const [state, setState] = useState<'not copied' | 'copied' | 'failed'>('not copied')

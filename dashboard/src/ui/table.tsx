@@ -1,6 +1,5 @@
-// A table from a table of columns, and the same for a list that comes page by page, with everything
-// that it can be meanwhile. On narrow screens columns leave by their rank, so that nothing has to
-// be scrolled sideways.
+// Tables from a table of columns, and paged lists with their loading states. Narrow screens hide
+// columns by rank, so that nothing scrolls sideways.
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { PageOf } from '../api/queries.ts'
@@ -12,13 +11,13 @@ import css from './table.module.css'
 export interface Column<T> {
   title: string
   cell: (row: T) => ReactNode
-  /** Numbers stand at the right. */
+  /** Right-aligned, for numbers. */
   right?: boolean
-  /** The narrowest screen that shows it: any, a tablet, or a desktop. */
+  /** The narrowest screen that shows it: any (default), a tablet, or a desktop. */
   from?: 'middle' | 'wide'
-  /** Name to sort by, where the server can. */
+  /** The server's sort name, if it can sort by it. */
   sort?: string
-  /** The heading is for readers of the screen only. */
+  /** Whether only screen readers get the heading. */
   quiet?: boolean
 }
 
@@ -29,33 +28,30 @@ interface TableProps<T> {
   sorted?: { by: string; change: (by: string) => void }
   /** Older rows, shown while newer ones load. */
   stale: boolean
-  /** Rows of one line, as many as fit the screen. */
+  /** Single-line rows. */
   compact?: boolean
 }
 
-/** A list page by page, as `usePages` gives it. */
+/** A paged list from `usePages`. */
 export interface Pages<T> extends Loading<PageOf<T>> {
   before: number
   toNext: () => void
   toPrevious: () => void
-  /** The rows are those of another page or filter, until these have come. */
+  /** Whether the rows are still those of another page or filter. */
   isPlaceholderData: boolean
 }
 
 interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows' | 'stale'> {
   query: Pages<T>
-  /** What stands here where there are no rows. */
+  /** Shown if there are no rows. */
   empty?: ReactNode
-  /** Bars that stand here while nothing has come yet. */
+  /** Number of placeholder bars while loading. */
   bars?: number
-  /** Whether there is more to be had than the first page. */
+  /** Whether to offer more than the first page. */
   more?: boolean
 }
 
-/**
- * The rows of a query by the page: while they load, where that failed, where there are none, and
- * those that there are.
- */
+/** A paged table with its loading, failed and empty states. */
 export function PagedTable<T extends { id: string }>({
   query,
   empty = null,
@@ -63,7 +59,7 @@ export function PagedTable<T extends { id: string }>({
   more = true,
   ...table
 }: PagedTableProps<T>) {
-  // A page of rare rows may hold none, and have more behind it.
+  // A page may be empty although more pages follow.
   const isEmpty = ({ rows, next }: PageOf<T>): boolean =>
     rows.length === 0 && next === null && query.before === 0
   return (
@@ -82,7 +78,7 @@ export function PagedTable<T extends { id: string }>({
   )
 }
 
-/** The foot of a paged table: which rows these are, and the way to the others. */
+/** The footer of a paged table: the range of rows, and the page buttons. */
 function Foot<T>({
   query,
   page: { rows, next, total },
@@ -114,7 +110,7 @@ function Foot<T>({
   )
 }
 
-/** It stays a stop of the Tab key at the end of the list, or the focus would be lost there. */
+/** Stays in the Tab order at the end of the list, so that it keeps the focus. */
 function PageButton({
   label,
   possible,

@@ -1,9 +1,9 @@
-// Columns of moments that several lists have.
+// Timestamp columns of several lists.
 import { ago, dateTime } from '../format.ts'
 import { Never } from './bits.tsx'
 import { nowrap, type Column } from './table.tsx'
 
-/** When a key or token was used last. */
+/** When a key or token was last used. */
 export const LAST_USED: Column<{ last_used_at: string | null }> = {
   title: 'Last used',
   from: 'middle',
@@ -12,7 +12,7 @@ export const LAST_USED: Column<{ last_used_at: string | null }> = {
   ),
 }
 
-/** When a key or token ends. */
+/** When a key or token expires. */
 export const EXPIRES: Column<{ expires_at: string | null }> = {
   title: 'Expires',
   from: 'wide',

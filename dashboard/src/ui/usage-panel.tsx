@@ -1,5 +1,4 @@
-// Numbers of a period, each of which can be looked at over time: on the overview for everything, on
-// a key's page for that key.
+// The figures of a period and their charts: of the account on the overview, of one key on its page.
 import type { ReactNode } from 'react'
 import { useFilters } from '../address.ts'
 import type { Overview, UsageLine } from '../api/shapes.ts'
@@ -20,14 +19,14 @@ import { TimeChart } from './chart.tsx'
 import { Card, Loaded } from './page.tsx'
 import { Segments } from './segments.tsx'
 
-/** TABLE of ways to part the chart. */
+/** TABLE of ways to split the chart. */
 const SPLITS = [
   { value: 'none', label: 'Total' },
   { value: 'key', label: 'By key' },
   { value: 'model', label: 'By model' },
 ] as const
 
-/** The period that is looked at, from the address. */
+/** The selected period, from the URL. */
 export function usePeriod(): [Range, (period: Range) => void] {
   const [{ period }, change] = useFilters({ period: 'day' })
   return [periodNamed(period), (period) => change({ period })]
@@ -74,7 +73,7 @@ function Panel({
   const [filters, change] = useFilters({ show: 'requests', split: 'none' })
   const show = measureNamed(filters.show)
   const { label, kind, format } = MEASURES[show]
-  // A key's own usage cannot be parted by key.
+  // One key's usage cannot be split by key.
   const splits = SPLITS.filter(({ value }) => value !== 'key' || keyId === undefined)
   const split = splits.find(({ value }) => value === filters.split)?.value ?? 'none'
   const { from, to, series } = overview
@@ -161,7 +160,7 @@ function Tiles({
   )
 }
 
-/** What limits refused is not among the requests. */
+/** Refused requests are not counted as requests. */
 function refusedNote(refused: number): string {
   return refused === 0 ? 'none rate-limited' : `${count(refused)} more rate-limited`
 }

@@ -54,7 +54,12 @@ const DEEDS: readonly Deed[] = [
     call: '/api/v1/providers',
   },
   { path: '/providers', button: 'Test environment', call: '/test' },
-  { path: '/docs', first: 'Create a proxy key', button: 'Run (changes data)', call: '/api/v1/keys' },
+  {
+    path: '/docs',
+    first: 'Create a proxy key',
+    button: 'Run (changes data)',
+    call: '/api/v1/keys',
+  },
   {
     path: '/account',
     fill: { 'Current password': ADMIN.password, 'New password': ADMIN.password },
