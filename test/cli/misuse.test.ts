@@ -95,7 +95,7 @@ const MISUSES: [args: string[], line: RegExp][] = [
     ['convert', 'Page.html', 'Page.html'],
     /^Several exports need a folder for their documents: -o FOLDER\/\.$/,
   ],
-  [['convert', '-', '-', '-o', 'out/'], /^Standard input \(-\) can be read once\.$/],
+  [['convert', '-', '-', '-o', 'out/'], /^Standard input \(-\) can be given only once\.$/],
   [['convert', 'Page.html', '--pdf'], /^Unknown option '--pdf'\.$/],
 ]
 

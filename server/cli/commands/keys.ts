@@ -339,5 +339,5 @@ async function revokeCreated(
   key: Row,
 ): Promise<string> {
   await client.acrossAccounts((query) => client.delete(`keys/${encodeId([key.text('id')])}`, query))
-  return `The key ${key.text('id')} was made and is revoked again.`
+  return `The key ${key.text('id')} was created and has been revoked again.`
 }
