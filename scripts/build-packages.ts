@@ -1,6 +1,6 @@
-// Compiles what is published, each package into a folder that `npm publish` takes as it is, with a
-// tarball of it beside: `npm run build:packages -- [FOLDER]`. Within the repository nothing is
-// compiled: the `tollmark` condition leads to the sources, and it is not published.
+// Compiles the published packages, each into a folder for `npm publish` with its tarball beside it:
+// `npm run build:packages -- [FOLDER]`. The repository itself uses the sources, through the export
+// condition `tollmark`, which is not published.
 import { execFile } from 'node:child_process'
 import {
   cpSync,
@@ -21,13 +21,13 @@ const run = promisify(execFile)
 interface Published {
   name: string
   folder: string
-  /** Whether it can be required as well: a second build, in `dist/cjs`. */
+  /** Whether it also gets a CommonJS build, in `dist/cjs`. */
   commonJs?: true
-  /** The settings that its sources are checked with: those of the client packages know no Node. */
+  /** Its tsconfig; that of the client packages has no Node types. */
   settings: string
 }
 
-/** TABLE of the published packages, each after those that it imports. */
+/** TABLE of the published packages, each after its dependencies. */
 export const CLIENT_PACKAGES: Published[] = ['core', 'genai', 'genai-express'].map((folder) => ({
   name: `@proxy-sdk/${folder}`,
   folder: `packages/${folder}`,
@@ -44,13 +44,13 @@ export const PUBLISHED: Published[] = [
   },
 ]
 
-/** Files that go along as they are. */
+/** Files that are copied unchanged. */
 const ALONG = ['README.md', 'CHANGELOG.md']
 
 /**
  * Builds packages into `into/<name>`, so that `into` can serve as a `node_modules`.
  *
- * @throws Error with the compiler's words when one does not compile
+ * @throws Error with the compiler's output if one does not compile
  */
 export async function buildPackages(
   into: string,
@@ -67,7 +67,7 @@ export async function buildPackages(
       await compile(one, target, 'dist/cjs', { ...COMMON_JS, paths: built })
       writeFileSync(join(target, 'dist/cjs/package.json'), '{ "type": "commonjs" }\n')
     }
-    // Those that are built after this one see it as its users do.
+    // Packages built after this one see it as users do.
     built[name] = [join(target, 'dist', 'index.d.ts')]
     const manifest = published(join(root, folder, 'package.json'))
     writeFileSync(
@@ -83,8 +83,8 @@ export async function buildPackages(
 const COMMON_JS = { module: 'commonjs', moduleResolution: 'bundler', verbatimModuleSyntax: false }
 
 /**
- * Compiles the sources of a package for the oldest Node that is supported, 20. @throws Error with
- * the compiler's words
+ * Compiles the sources of a package for the oldest supported Node, 20. @throws Error with the
+ * compiler's output
  */
 async function compile(
   { folder, settings }: Published,
@@ -126,8 +126,7 @@ async function compile(
   } finally {
     rmSync(project)
   }
-  // Where the sources lay while they were compiled is nobody's business; the maps hold the sources
-  // themselves.
+  // Removes local paths from the maps, which contain the sources.
   for (const map of globSync('**/*.map', { cwd: join(target, out) })) {
     const path = join(target, out, map)
     const whole = z
@@ -144,8 +143,8 @@ async function compile(
 }
 
 /**
- * What of a package.json is for the repository alone: the conditions of `exports` that lead to what
- * is not published, and the scripts that pack it in place.
+ * Fields of a package.json that are not published: export conditions for the sources, and scripts
+ * that pack in place.
  */
 const INSIDE = new Set(['tollmark', 'source', 'scripts'])
 
@@ -161,8 +160,8 @@ function published(path: string): Record<string, unknown> {
 }
 
 /**
- * Where a package's readers find its sources and report bugs: the GitHub repository that it is built
- * in. Built elsewhere, a package names its page in the registry.
+ * Links to a package's sources and bug tracker: the GitHub repository it is built in, or else its
+ * page in the registry.
  */
 function addressesOf(name: string, folder: string): Record<string, unknown> {
   const repository = process.env['GITHUB_REPOSITORY']

@@ -1,8 +1,8 @@
 // Builds the package `tollmark`: the command line, the server and the built dashboard, as
-// JavaScript that any Node runs from `node_modules`, where types are not stripped. Each of our
-// files stays a file of its own, because threads, processes and procedures are found by their
-// address; what is imported from npm is bundled, so that the package has nothing to install but, on
-// Linux, a Node. `npm run build:product -- [FOLDER]` packs it.
+// JavaScript, because Node does not strip types in `node_modules`. Each of our files stays a
+// separate file, because threads, processes and procedures are found by their URL; dependencies are
+// bundled, so that the package installs nothing except, on Linux, a Node. `npm run build:product --
+// [FOLDER]` packs it.
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -23,12 +23,12 @@ import { ASSEMBLY } from './build-wasm.ts'
 
 const root = join(import.meta.dirname, '..')
 const SOURCES = ['server/**/*.ts', 'packages/notion-markdown/src/**/*.ts']
-/** TABLE of imports that lead to sources of ours. */
+/** TABLE of imports that resolve to our sources. */
 const OURS: Readonly<Record<string, string>> = {
   '@tollmark/notion-markdown': 'packages/notion-markdown/src/index.js',
   '@tollmark/notion-markdown/archive': 'packages/notion-markdown/src/archive/index.js',
 }
-/** Modules of others that are loaded where somebody has installed them. */
+/** Optional modules, loaded if installed. */
 const EXTERNAL = ['pg-native', 'pg-cloudflare']
 
 /** `import('…')`. */
@@ -36,11 +36,11 @@ const DYNAMIC = /\bimport\('([^']+)'\)/g
 /** `new URL('…', import.meta.url)`: programs of threads and processes, and files that are read. */
 const ASSET = /new URL\('([\w./-]+)', import\.meta\.url\)/g
 
-/** What is imported of packages of npm: their names, or `*` for everything. */
+/** Names imported from npm packages; `*` for everything. */
 type Wanted = Map<string, Set<string>>
 
 /**
- * Writes one of our files as JavaScript, line for line. @param wanted gets what it imports from npm
+ * Writes one of our files as JavaScript, line by line. @param wanted collects its imports from npm
  */
 function compile(file: string, dist: string, wanted: Wanted): void {
   const target = join(dist, file.replace(/\.ts$/, '.js'))
@@ -63,7 +63,7 @@ function compile(file: string, dist: string, wanted: Wanted): void {
   writeFileSync(target, placed)
 }
 
-/** What a specifier becomes. */
+/** Rewrites the import specifiers. */
 function redirectImports(
   specifier: string,
   file: string,
@@ -79,16 +79,16 @@ function redirectImports(
   return path.startsWith('.') ? path : `./${path}`
 }
 
-/** The file of a package of npm. */
+/** The bundled file of an npm package. */
 const vendored = (specifier: string): string =>
   `vendor/${specifier.replaceAll('/', '-').replace('@', '')}.js`
 
 interface Import {
-  /** Where the specifier stands, with its quotes. */
+  /** Position of the specifier, including quotes. */
   start: number
   end: number
   specifier: string
-  /** What is imported; `*` for everything. */
+  /** Imported names; `*` for everything. */
   names: string[]
 }
 
@@ -105,7 +105,7 @@ const Node = z.object({
     .default([]),
 })
 
-/** The static imports of a module, and what it exports of others, in their order. */
+/** The static imports and re-exports of a module, in order. */
 function listImports(code: string): Import[] {
   return parseAst(code).body.flatMap((statement) => {
     const { type, source, specifiers } = Node.parse(statement)
@@ -127,8 +127,8 @@ function listImports(code: string): Import[] {
 }
 
 /**
- * Bundles what is imported from npm, each package as one file with what it needs, and what several
- * need beside them. @returns all modules in it
+ * Bundles the npm packages, each as one file, with shared files for common dependencies. @returns
+ * all bundled modules
  */
 async function bundle(wanted: Wanted, dist: string): Promise<string[]> {
   const entries = new Map(
@@ -180,10 +180,7 @@ async function bundle(wanted: Wanted, dist: string): Promise<string[]> {
 
 const Manifest = z.looseObject({ version: z.string() })
 
-/**
- * Builds the package into a folder that `npm pack` takes as it is. @throws Error where something
- * cannot be built
- */
+/** Builds the package into a folder for `npm pack`. @throws Error if something cannot be built */
 export async function buildProduct(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   const dist = join(folder, 'dist')
@@ -193,7 +190,7 @@ export async function buildProduct(folder: string): Promise<void> {
   const wanted: Wanted = new Map()
   for (const file of globSync(SOURCES, { cwd: root, exclude: ['**/*.test.ts', `${ASSEMBLY}/**`] }))
     compile(file, dist, wanted)
-  // The dashboard is built already.
+  // The package contains the built dashboard.
   mkdirSync(join(dist, 'dashboard'))
   writeFileSync(join(dist, 'dashboard', 'build.js'), 'export const startBuild = () => null\n')
   cpSync(join(root, 'server/package.json'), join(dist, 'server/package.json'))
@@ -210,7 +207,7 @@ export async function buildProduct(folder: string): Promise<void> {
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licences(modules))
 }
 
-/** Of the builds of the dashboard, the current one. */
+/** Copies the current build of the dashboard. */
 function cpDashboard(dist: string): void {
   const from = join(root, 'dashboard', 'dist')
   const to = join(dist, 'dashboard', 'dist')
@@ -232,15 +229,15 @@ function writeManifest(folder: string): void {
     type: 'module',
     bin: { tollmark: 'bin.mjs' },
     engines: { node: '>=20' },
-    // A Node that is new enough, for machines that have an older one.
+    // A recent Node, for machines with an older one.
     optionalDependencies,
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
 /**
- * What the licences of bundled packages ask for: their texts. The dashboard's packages are those of
- * the lockfile that run in a browser.
+ * The licence texts of bundled packages, as the licences require. The dashboard's packages are
+ * those in the lockfile that run in a browser.
  */
 function licences(modules: readonly string[]): string {
   const folders = new Set(
@@ -257,7 +254,7 @@ function licences(modules: readonly string[]): string {
   return texts.join(`\n${'-'.repeat(78)}\n\n`)
 }
 
-/** Packages of npm that the built dashboard holds. */
+/** npm packages in the built dashboard. */
 const DASHBOARD = [
   'react',
   'react-dom',

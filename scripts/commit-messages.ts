@@ -21,7 +21,7 @@ const TYPES = [
 const FORM = new RegExp(String.raw`^(?:${TYPES.join('|')})(?:\([a-z0-9,-]+\))?!?: (?<what>\S.*)$`)
 const MAX_SUBJECT = 72
 
-/** What is wrong with the subject of a commit (the first line of its message), or null. */
+/** The error of a commit's subject (the first line of its message), or null. */
 export function subjectProblem(subject: string): string | null {
   if (/^(?:Merge|Revert|fixup!|squash!) /.test(subject)) return null
   const what = FORM.exec(subject)?.groups?.['what']
@@ -33,8 +33,8 @@ export function subjectProblem(subject: string): string | null {
 }
 
 /**
- * The subjects of the commits of a range (`main..HEAD`) without merges. @throws Error where git
- * does not know the range
+ * The subjects of the commits in a range (`main..HEAD`), without merges. @throws Error if git does
+ * not know the range
  */
 export function listSubjects(range: string): string[] {
   const listed = execFileSync('git', ['log', '--no-merges', '--format=%s', range], {

@@ -1,8 +1,8 @@
-// Whether the Node that npm brings is the one that Node's project released: for each pinned SHA-256
-// (node-binaries.json) the archive is fetched from nodejs.org, held to its line in SHASUMS256.txt,
-// and its `bin/node` to the pin. Needs a network, and `tar`. `npm run node:compare [-- ADDRESS [PINS]]`; where gpg
-// has the keys of Node's releasers (https://github.com/nodejs/release-keys), the signature of the list
-// is checked as well. Ends with code 1 where anything differs.
+// Compares the Node from npm with Node's own release: for each pinned SHA-256 (node-binaries.json)
+// it downloads the archive from nodejs.org, checks it against SHASUMS256.txt, and its `bin/node`
+// against the pin. Needs a network and `tar`. `npm run node:compare [-- ADDRESS [PINS]]`; if gpg
+// has the keys of Node's releasers (https://github.com/nodejs/release-keys), it also checks the
+// signature of the list. Exits with 1 if anything differs.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ async function download(address: string): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer())
 }
 
-/** What gpg says of the signed list. */
+/** The result of gpg for the signed list. */
 function signature(folder: string, signed: Buffer): string {
   const path = join(folder, 'SHASUMS256.txt.asc')
   writeFileSync(path, signed)
@@ -38,7 +38,7 @@ function signature(folder: string, signed: Buffer): string {
     : 'signature not checked: gpg lacks the key, or the list was changed (gpg --verify says which)'
 }
 
-/** @throws Error that says what differs */
+/** @throws Error that names the difference */
 async function compare(name: string, version: string, pin: string, folder: string) {
   const release = `${origin}/v${version}`
   const signed = await download(`${release}/SHASUMS256.txt.asc`)

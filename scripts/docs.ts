@@ -1,8 +1,8 @@
-// What the documentation says of the table of settings: docs/settings.md. A test holds the file to
-// it; `UPDATE=1` with that test writes it.
+// Generates docs/settings.md from the table of settings. A test compares the file; `UPDATE=1` with
+// that test writes it.
 import type { Setting } from '../server/config/setting-kinds.ts'
 
-/** TABLE of areas of settings → their heading, and what is to be known of them all. */
+/** TABLE of areas of settings: heading and introduction. */
 const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
   server: ['The server', ''],
   commandLine: [
@@ -31,7 +31,7 @@ const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
  * The text of docs/settings.md.
  *
  * @param settings as `settings()` of server/config/settings.ts gives them
- * @throws Error for an area that has no heading
+ * @throws Error for an area without a heading
  */
 export function settingsPage(
   settings: readonly [area: string, rows: readonly Setting<unknown>[]][],
@@ -48,7 +48,7 @@ function section(area: string, rows: readonly Setting<unknown>[]): string {
   const [heading, says] = AREAS[area] ?? []
   if (heading === undefined)
     throw new Error(`the area "${area}" of settings has no heading in scripts/docs.ts`)
-  // Where all rows say the same, the area says it for them.
+  // If all rows have the same sentence, the area shows it once.
   const alike = new Set(rows.map(({ sentence }) => sentence)).size === 1 && rows.length > 1
   const table = rows.map(({ name, kind, default: standard, sentence }) =>
     alike
@@ -58,7 +58,7 @@ function section(area: string, rows: readonly Setting<unknown>[]): string {
   return `\n## ${heading}\n\n${says === undefined || says === '' ? '' : `${says}\n\n`}${alike ? '| setting |\n|---|\n' : '| setting | default | |\n|---|---|---|\n'}${table.join('')}`
 }
 
-/** A sentence in a cell of a table. */
+/** Escapes a sentence for a table cell. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 }

@@ -1,5 +1,5 @@
-// Runs the command line in a Node that is new enough. Plain JavaScript, standard library only: any
-// Node ≥ 20 runs it, before anything is installed.
+// Runs the command line in a recent Node. Plain JavaScript with the standard library only, so that
+// any Node ≥ 20 runs it before anything is installed.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 
@@ -13,8 +13,7 @@ export function stop(sentence) {
 }
 
 /**
- * The path of a Node that is new enough: this one, or the one that npm installed beside the other
- * packages.
+ * The path of a recent Node: this one, or the one that npm installed with the other packages.
  *
  * @param {(name: string) => string | undefined} find gives the path of `bin/node` in a package,
  *   where it is installed
@@ -32,11 +31,11 @@ export function findNode(find) {
   )
 }
 
-// A larger space for young objects saves nothing and takes longer to fill: 280 MB at 2,000 open
-// streams instead of 240. With half of it, a request costs a tenth more. Bytes that are read count
-// as memory of the heap until young objects are collected. Without room for them each 20 MB of
-// bodies cause a full collection: 3.0 ms instead of 1.7 a body of 300 KB. The collector is exposed
-// so that the server collects young objects alone, and in time (server/http1/read-memory.ts).
+// A larger young generation saves nothing and takes more memory: 280 MB at 2,000 open streams
+// instead of 240. With half of it, a request costs a tenth more. Buffers that were read count as
+// heap memory until a young collection; without room for them every 20 MB of bodies cause a full
+// collection: 3.0 ms instead of 1.7 for a body of 300 KB. The collector is exposed so that the
+// server can collect only young objects, in time (server/http1/read-memory.ts).
 const flags = [
   '--conditions=tollmark',
   '--disable-warning=ExperimentalWarning',
@@ -46,14 +45,13 @@ const flags = [
 ]
 
 /**
- * Runs a program and ends as it ends: with its exit code, or with 128 + the number of the signal
- * that ended it, as shells have it.
+ * Runs a program and exits with its exit code, or, as shells do, with 128 + the number of the
+ * signal that ended it.
  *
  * @param {string} node path of the Node that runs it
  * @param {string[]} args the program and its arguments
- * @param {string} cache a folder for what has been compiled once: it saves a third of the time to
- *   start
- * @param {string[]} more flags of that Node
+ * @param {string} cache a folder for compiled code, which saves a third of the start time
+ * @param {string[]} more further flags for that Node
  */
 export function handOver(node, args, cache, more = []) {
   const child = spawn(node, [...flags, ...more, ...args], {

@@ -1,5 +1,5 @@
-// Installs what the lockfile names, as much of it as a program needs. Plain JavaScript, standard
-// library only: it runs before anything is installed, on any Node ≥ 20.
+// Installs the packages in the lockfile that a program needs. Plain JavaScript with the standard
+// library only, because it runs before anything is installed, on any Node ≥ 20.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -8,26 +8,23 @@ import { stop } from './hand-over.mjs'
 import { checkNodeBinary } from './node-binary.mjs'
 
 /**
- * TABLE of how much is installed, least first, and what npm is told. The server needs neither the
- * dashboard's packages nor those of the client packages: half the files, so that it listens sooner.
+ * TABLE of sets of packages, smallest first, and their npm options. The server needs neither the
+ * dashboard's nor the client packages' dependencies: half the files, so it starts sooner.
  */
 const SETS = {
   serve: ['--omit=dev', '--workspace=server'],
   build: ['--omit=dev'],
-  // Not as NODE_ENV=production would have it.
+  // Overrides NODE_ENV=production.
   dev: ['--include=dev'],
 }
 const ORDER = Object.keys(SETS)
 
-/** The packages of a lockfile by their folders; none where there is no such file. */
+/** The packages of a lockfile by folder; none if the file does not exist. */
 function packagesOf(file) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : {}
 }
 
-/**
- * Whether npm has installed what the lockfile names, whoever told it to: it keeps a list of its
- * own.
- */
+/** Whether npm has installed the lockfile's packages, according to npm's own list. */
 function isInstalled(wanted, installed, dev) {
   return Object.entries(wanted).every(
     ([folder, { version, link, dev: isDev, optional, devOptional }]) => {
@@ -40,8 +37,8 @@ function isInstalled(wanted, installed, dev) {
 }
 
 /**
- * Installs the packages of the lockfile unless they are there. More are added to fewer without
- * removing anything: a server may be running from this very folder. Those for development stay.
+ * Installs missing packages of the lockfile. Never removes any, because a server may be running
+ * from this folder.
  *
  * @param {string} root the clone
  * @param {'serve' | 'build' | 'dev'} set what the program needs
@@ -50,21 +47,21 @@ export function install(root, set) {
   if (has(root, set)) return
   const locked = lockInstall(root)
   try {
-    // Another process may just have done it.
+    // Another process may have just done it.
     if (!has(root, set)) addPackages(root, set)
   } finally {
     rmSync(locked, { force: true })
   }
 }
 
-/** Says which lockfile was installed, and how much of it. */
+/** The file that records the installed lockfile and set. */
 const stampOf = (root) => join(root, 'node_modules', '.tollmark-lock')
 const lockOf = (root) =>
   createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex')
 
-/** The set of this lockfile that is installed, as the stamp says; undefined without one. */
+/** The installed set of this lockfile, from the stamp; undefined without one. */
 function stampedSet(root) {
   if (!existsSync(stampOf(root))) return undefined
   const [lock, set] = readFileSync(stampOf(root), 'utf8').split(' ')
@@ -90,8 +87,8 @@ function addPackages(root, set) {
 }
 
 /**
- * Makes the link that npm 10 forgets, for want of which it would replace the Node that a server
- * runs from as soon as it adds packages.
+ * Creates a link that npm 10 forgets. Without it, npm would replace the Node of a running server
+ * when it adds packages.
  */
 function linkNode(modules) {
   const name = `node-${process.platform}-${process.arch}`
@@ -103,10 +100,10 @@ function linkNode(modules) {
 
 function npm(root, command) {
   process.stderr.write('tollmark: installing packages (once) …\n')
-  // Node-version warnings are expected here: the packages run under the newer Node, not under the
-  // one that installs.
+  // Hides warnings about the Node version: the packages run under the newer Node, not under the one
+  // that installs.
   const args = [...command, '--no-audit', '--no-fund', '--loglevel=error']
-  // On Windows npm is a script, which only a shell runs.
+  // On Windows npm is a script, which needs a shell.
   const done = spawnSync('npm', args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -123,9 +120,8 @@ function npm(root, command) {
 const POLL_MS = 100
 
 /**
- * Waits until no other process installs into this clone: the server's install is followed by one
- * beside the running server. Gives the file to delete afterwards; one that a killed process left
- * behind does not count.
+ * Waits until no other process installs into this clone, for example the background install of a
+ * server. Ignores the lock of a killed process. @returns the lock file to delete afterwards
  */
 function lockInstall(root) {
   const path = join(root, '.installing')
@@ -148,7 +144,7 @@ function lockInstall(root) {
   }
 }
 
-/** The process that holds the lock; undefined where it has just given it up, or not yet signed it. */
+/** The process with the lock; undefined if it was just released or has no process id yet. */
 function holderOf(path) {
   try {
     return Number(readFileSync(path, 'utf8')) || undefined

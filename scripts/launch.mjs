@@ -1,8 +1,7 @@
-// The one way into the project: `node scripts/launch.mjs [--build | --dev] FILE [ARG …]`, on whatever
-// Node ≥ 20 the machine has. It installs what the lockfile names when that is missing or has changed
-// (install.mjs), then runs FILE under a Node that runs TypeScript by itself: this one if it is new
-// enough, else the one that npm installed beside the other packages. Plain JavaScript, standard
-// library only: it runs before anything is installed.
+// The entry point of the project: `node scripts/launch.mjs [--build | --dev] FILE [ARG …]`, on any
+// Node ≥ 20. It installs missing or changed packages (install.mjs), then runs FILE under a Node
+// that supports TypeScript: this one if it is recent enough, otherwise the one that npm installed.
+// Plain JavaScript with the standard library only, because it runs before anything is installed.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -15,12 +14,15 @@ import { install } from './install.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 
-/** How long after a start its packages are bundled for the next one: it has answered somebody by then. */
+/**
+ * Delay after a start before packages are bundled for the next one, so that this does not slow the
+ * first requests.
+ */
 const BUNDLE_AFTER_MS = 15_000
 
 /**
- * The flag with which a server takes its packages from bundles: it starts with a third less work.
- * None where they are not there yet, or are of other packages: then they are made beside it.
+ * The flag that makes a server load its packages from bundles, which saves a third of its start.
+ * None if there are no current bundles; then they are built in the background.
  */
 function bundled(node) {
   const lock = readFileSync(join(root, 'package-lock.json'))
@@ -33,12 +35,12 @@ function bundled(node) {
     const args = [fileURLToPath(import.meta.url), '--build', 'scripts/prebundle.ts', folder]
     const child = spawn(node, args, { stdio: 'ignore' })
     child.unref()
-    // Where it fails, the next start is as this one.
+    // If it fails, the next start has no bundles either.
     child.on('error', () => {})
     try {
       if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
     } catch {
-      // Then it is done sooner.
+      // The priority is optional.
     }
   }
   setTimeout(bundle, BUNDLE_AFTER_MS).unref()

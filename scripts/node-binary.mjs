@@ -1,6 +1,6 @@
-// The Node that npm installs for machines whose own is too old is a third party's repackaging of
-// Node's release: it is run only if its `bin/node` has the SHA-256 that node-binaries.json pins.
-// Plain JavaScript, standard library only: it runs before anything is trusted.
+// The Node from npm is a third party's repackaging of Node's release. It is run only if its
+// `bin/node` has the SHA-256 pinned in node-binaries.json. Plain JavaScript with the standard
+// library only, because it runs before anything is trusted.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,10 @@ import { stop } from './hand-over.mjs'
 
 const pinned = JSON.parse(readFileSync(new URL('node-binaries.json', import.meta.url), 'utf8'))
 
-/** Ends the process where an installed Node is another one. @param {string} modules node_modules */
+/**
+ * Ends the process if the installed Node does not match its pin. @param {string} modules
+ * node_modules
+ */
 export function checkNodeBinary(modules) {
   for (const [name, { version, sha256 }] of Object.entries(pinned)) {
     const path = join(modules, name, 'bin', 'node')

@@ -1,5 +1,5 @@
-// `npm pack` in a package's own folder: the package's "prepack" makes the folder what is published,
-// and "postpack" makes it what it was.
+// For `npm pack` in a package's own folder: "prepack" turns the folder into the published package,
+// and "postpack" restores it.
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -7,7 +7,7 @@ import { buildPackages, PUBLISHED } from './build-packages.ts'
 
 const folder = process.cwd()
 const manifest = join(folder, 'package.json')
-/** The package.json of the sources, while that of what is published stands in its place. */
+/** The source package.json, while the published one replaces it. */
 const kept = join(folder, 'package.source.json')
 const MADE = ['dist', 'LICENSE']
 
@@ -24,7 +24,7 @@ async function make(): Promise<void> {
   try {
     await buildPackages(into, PUBLISHED.slice(0, at + 1))
     for (const file of MADE) cpSync(join(into, name, file), join(folder, file), { recursive: true })
-    // Last, so that a package which cannot be built is left with its own.
+    // Last, so that a package that cannot be built keeps its package.json.
     renameSync(manifest, kept)
     cpSync(join(into, name, 'package.json'), manifest)
   } finally {
@@ -32,6 +32,6 @@ async function make(): Promise<void> {
   }
 }
 
-// Also before: an `npm pack` that was killed has left everything as it is packed.
+// Also before packing, because a killed `npm pack` leaves the packed state.
 putBack()
 if (process.argv[2] !== 'after') await make()

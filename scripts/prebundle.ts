@@ -1,12 +1,11 @@
-// Packages of many small modules, as few modules: for the processes and threads of a test run, and
-// for the starts of a server after its first. As a program it bundles into the folder that it is
-// given.
+// Bundles packages of many small modules into few, for test processes and for server starts after
+// the first. As a program, it bundles into the given folder.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 
-/** TABLE of what our sources import of packages with many modules. */
+/** TABLE of imports from packages with many modules. */
 const PACKAGES = [
   '@hono/node-server',
   '@hono/zod-openapi',
@@ -26,7 +25,10 @@ const PACKAGES = [
 
 const ENTRY = 'entry:'
 
-/** What an importer may name of a package: a CommonJS one lists nothing that a bundler can read. */
+/**
+ * A module that re-exports a package's names, because bundlers cannot read those of a CommonJS
+ * package.
+ */
 async function reexport(name: string): Promise<string> {
   const names = Object.keys((await import(name)) as object).filter(
     (one) => one !== 'default' && /^[a-z$][\w$]*$/i.test(one),
@@ -35,9 +37,9 @@ async function reexport(name: string): Promise<string> {
 }
 
 /**
- * Bundles them as they are installed now, together: what two of them import is one module.
+ * Bundles the installed packages together, so that shared dependencies are loaded once.
  *
- * @returns the value of NODE_OPTIONS with which a process takes the bundles
+ * @returns the value of NODE_OPTIONS that makes a process use the bundles
  */
 export async function prebundle(): Promise<string> {
   const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'prebundled')
@@ -70,7 +72,7 @@ async function bundleInto(folder: string): Promise<void> {
   await bundle.close()
 }
 
-/** A folder that is there is whole, and its files are in use: it is never changed. */
+/** An existing folder is complete and in use, so it is never changed. */
 async function bundleOnce(folder: string): Promise<void> {
   const making = `${folder}.${process.pid}`
   try {

@@ -1,7 +1,7 @@
-// Preloaded by the processes of a test run, and by a server after its first start: takes packages
-// from their bundles (prebundle.ts), which lie in node_modules/.cache under the name in `?in=`. Plain
-// JavaScript, so that no process strips types before it has begun, and for any Node: npm's own,
-// which tests start too, may be too old to have the hooks.
+// Preloaded by test processes, and by a server after its first start: loads packages from their
+// bundles (prebundle.ts), in node_modules/.cache under the name in `?in=`. Plain JavaScript, to
+// avoid type stripping, and for any Node, because tests also start npm, whose Node may be too old
+// for the hooks.
 import { readdirSync } from 'node:fs'
 import * as module from 'node:module'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 
 const name = new URL(import.meta.url).searchParams.get('in') ?? 'prebundled'
 const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', name)
-// Programs beside this one build packages from what npm has installed.
+// The build scripts in this folder need the installed packages.
 const here = pathToFileURL(join(import.meta.dirname, '/')).href
 const bundles = new Map(
   readdirSync(folder, { recursive: true })
@@ -20,8 +20,8 @@ const bundles = new Map(
     ]),
 )
 
-// Our own sources name files as they are: Node would look for each in three ways, 300 times for a
-// server.
+// Our sources import exact file names, so skip Node's search, which would try three paths for each
+// of a server's 300 files.
 const ours = pathToFileURL(join(import.meta.dirname, '..', '/')).href
 const isSource = (parent) =>
   parent?.startsWith(ours) && !parent.includes('/node_modules/') && !parent.startsWith(here)

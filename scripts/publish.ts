@@ -1,6 +1,5 @@
-// Publishes, with a provenance, every package whose version the registry does not have, and tags
-// what it published. For the release workflow; `npm run release:publish -- --dry-run` shows what it
-// would do.
+// Publishes, with provenance, every package whose version is not in the registry, and tags it. For
+// the release workflow; `npm run release:publish -- --dry-run` shows what it would do.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +9,7 @@ import { buildPackages, PUBLISHED } from './build-packages.ts'
 
 const Manifest = z.looseObject({ version: z.string() })
 const dry = process.argv.includes('--dry-run')
-/** Runs a program to its end. @throws Error where it fails */
+/** Runs a program to its end. @throws Error if it fails */
 function run(command: string, args: string[], folder: string): void {
   const { status } = spawnSync(command, args, { cwd: folder, stdio: 'inherit' })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`)

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// The command line as it is published: in a Node that is new enough, wherever the package was
-// installed.
+// The published command line: finds a recent Node, wherever the package is installed.
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

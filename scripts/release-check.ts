@@ -1,6 +1,6 @@
-// `npm run release:check [-- SBOM]`: what a release must be. Builds and packs everything that is
-// published and looks into the tarballs; checks licences and install scripts of all dependencies;
-// asks the registry what is known to be vulnerable. Writes the SBOM where a path is given.
+// `npm run release:check [-- SBOM]`: checks a release. Builds and packs all published packages and
+// inspects the tarballs; checks licences and install scripts of all dependencies; asks the registry
+// for known vulnerabilities. Writes the SBOM if a path is given.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { findProblems, readLock, createSbom } from './dependencies.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** What a tarball may hold, and what it must. */
+/** What a tarball may contain, and what it must contain. */
 const MAY = /^(?:dist\/.+\.(?:js|d\.ts)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
 const MUST = [
   'package.json',
@@ -21,7 +21,7 @@ const MUST = [
   'dist/index.js',
   'dist/index.d.ts',
 ]
-/** Scripts that npm runs for whoever installs a package. */
+/** Scripts that npm runs on installation. */
 const LIFECYCLE = ['preinstall', 'install', 'postinstall', 'prepare']
 
 const Manifest = z.object({
@@ -41,7 +41,7 @@ const Advisories = z.object({
   metadata: z.object({ vulnerabilities: z.record(z.string(), z.number()) }),
 })
 
-/** Packs a built package. @returns what is wrong with it */
+/** Packs a built package. @returns its faults */
 function checkPackage(name: string, folder: string): string[] {
   const done = spawnSync('npm', ['pack', '--json', '--ignore-scripts'], {
     cwd: folder,
@@ -70,8 +70,8 @@ function checkPackage(name: string, folder: string): string[] {
 }
 
 /**
- * What the registry knows of vulnerable dependencies; a sentence for whoever reads it, because not
- * every registry answers.
+ * Known vulnerabilities from the registry, as a sentence, because not every registry supports the
+ * query.
  */
 function audit(): string {
   const done = spawnSync('npm', ['audit', '--json'], {

@@ -1,7 +1,7 @@
-// Pictures of the dashboard, on a real server whose month of traffic went through the real proxy.
-// `node scripts/launch.mjs --dev scripts/screenshots.ts` makes those of the docs; with a FOLDER,
-// every page at the width of a phone, a tablet and a desktop, light and dark, to be looked at; with
-// names behind it (`overview,keys`) only those.
+// Takes screenshots of the dashboard, on a real server with a month of traffic through the real
+// proxy. `node scripts/launch.mjs --dev scripts/screenshots.ts` makes those of the docs; with a
+// FOLDER, every page at the width of a phone, a tablet and a desktop, light and dark, for review;
+// with names after it (`overview,keys`) only those.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,11 +16,11 @@ const folder = process.argv[2] ?? docs
 const only = process.argv[3]
 const WIDTHS = [390, 1024, 1440]
 
-/** Run in the page: whether every chart has its axis. It is drawn once its width is known. */
+/** Run in the page: whether every chart is drawn, which happens once its width is known. */
 const DRAWN = `[...document.querySelectorAll('figure svg[role=slider]')]
   .every((chart) => chart.querySelector('[data-axis=time] text'))`
 
-/** TABLE of the docs' pictures: file, and the picture that it is. */
+/** TABLE of the docs' pictures: file, and name of the picture. */
 const DOCS: Readonly<Record<string, string>> = {
   'setup-1024-light': 'setup',
   'overview-1440-light': 'overview',
@@ -42,7 +42,7 @@ const DOCS: Readonly<Record<string, string>> = {
   'request-390-dark': 'request-phone',
 }
 
-/** What a picture is called where it is wanted at all. */
+/** The file name of a picture; undefined if it is not requested. */
 function fileOf(name: string, width: number, scheme: string): string | undefined {
   const full = `${name}-${width}-${scheme}`
   if (folder === docs) return DOCS[full]
@@ -101,7 +101,7 @@ try {
           await page.waitForTimeout(150)
           const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
           if (sideways !== 0) complain(`${String(sideways)} px too wide`)
-          // A page of the docs wants the beginning of a long table only.
+          // The docs show only the beginning of a long table.
           const height = Math.min(
             Number(await page.evaluate('document.documentElement.scrollHeight')),
             folder !== docs ? Infinity : phone ? 844 : 1010,

@@ -1,5 +1,4 @@
-// A reporter for `node --test`: the tests that took longest, so that whoever adds to one of them
-// sees it.
+// A reporter for `node --test`: lists the slowest tests.
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 
@@ -10,7 +9,7 @@ export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncG
   const tests: { place: string; name: string; seconds: number }[] = []
   for await (const { type, data } of events) {
     if (type !== 'test:complete' || data.nesting !== 0 || data.file === undefined) continue
-    // A process is a test as well, and so is the loading of its files.
+    // Skip the tests that stand for a process and for loading its files.
     if (data.file.endsWith('.mjs')) continue
     const place = `${relative(process.cwd(), data.file)}:${data.line}`
     tests.push({ place, name: data.name, seconds: data.details.duration_ms / 1000 })

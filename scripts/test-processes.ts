@@ -1,28 +1,31 @@
-// Which files of tests run in one process: to start one and to load the server costs half a second
-// of CPU, as much as the tests of most files. And which processes start first.
+// Groups test files into processes, because starting one and loading the server costs half a second
+// of CPU, as much as most files' tests. Also decides which processes start first.
 import { writeFileSync } from 'node:fs'
 import { dirname, join, matchesGlob } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Most files of a process: enough that little is loaded again, and few enough to share processors. */
+/**
+ * Most files per process: enough to avoid repeated loading, and few enough to spread over
+ * processors.
+ */
 const MAX_FILES = 8
 
-/** TABLE of files that have their process alone. */
+/** TABLE of files that need their own process. */
 const ALONE = [
-  // They choose the store of every server that is started.
+  // They choose the store of every server that they start.
   'test/**/on-postgres.test.ts',
   'test/proxy/objects/several-processes.test.ts',
-  // It counts the collections of the whole process.
+  // It counts the garbage collections of the whole process.
   'test/http1/read-memory.test.ts',
   // Its timers are not those of the system.
   'test/http1/slow-reads.test.ts',
-  // It takes as long as a process of others.
+  // It takes as long as a group of other files.
   'test/packages/examples.test.ts',
 ]
 
 /**
- * TABLE of files whose processes run longest. They start first, so that none of them runs alone at
- * the end, when the other processors have nothing left to do.
+ * TABLE of the files whose processes run longest. They start first, so that none runs alone at the
+ * end.
  */
 const LONGEST = [
   'test/browser/dashboard/*.test.ts',
@@ -46,7 +49,7 @@ interface Program {
  * the order of their names.
  *
  * @param files paths from the root
- * @param folder where the modules are written
+ * @param folder the folder for these modules
  */
 export function testPrograms(root: string, files: readonly string[], folder: string): string[] {
   const programs = [...Map.groupBy(files, processOf)]

@@ -1,5 +1,5 @@
-// `npm test`: everything that must hold; the checks first, side by side. `npm run check` stops
-// after them. `npm test -- PATTERN …` runs only the files of tests that these patterns match.
+// `npm test`: runs the checks in parallel, then the tests. `npm run check` stops after the checks.
+// `npm test -- PATTERN …` runs only matching test files.
 import { spawn } from 'node:child_process'
 import { globSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,12 +27,12 @@ const tests = globSync(
 ).sort()
 
 interface Step {
-  /** What it proves. */
+  /** The name in the output. */
   readonly name: string
   readonly args: readonly string[]
 }
 
-/** TABLE of checks. None needs another. */
+/** TABLE of independent checks. */
 const CHECKS: readonly Step[] = [
   { name: 'types', args: [bin('typescript/bin/tsc'), '-p', 'tsconfig.json'] },
   {
@@ -59,10 +59,7 @@ const CHECKS: readonly Step[] = [
   },
 ]
 
-/**
- * Processes of tests at once: two more than CI has processors, since most wait for something now and
- * then.
- */
+/** Concurrent test processes: two more than CI has processors, because tests often wait. */
 const CONCURRENCY = 4
 
 /** Runs all the programs. */
@@ -83,14 +80,14 @@ const testsOf = (programs: readonly string[]): Step => ({
 })
 
 /**
- * Where Node keeps the compiled code of every process of the tests: with it, a command of the CLI
- * costs 0.25 s of CPU in place of 0.6 s.
+ * Node's compile cache for all test processes: with it, a CLI command costs 0.25 s of CPU instead
+ * of 0.6 s.
  */
 const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'tests')
 
 /**
- * Runs one step and says how it ended; what it prints is printed at its end, unless it is `live`.
- * Resolves to whether it passed.
+ * Runs one step and prints its result. Its output is printed at the end, unless it is `live`.
+ * @returns whether it passed
  */
 async function run(
   { name, args }: Step,
@@ -124,12 +121,12 @@ function stopOn(problem: string | null): void {
 if (patterns.length === 0 && (await Promise.all(CHECKS.map((step) => run(step)))).includes(false))
   process.exit(1)
 if (!onlyChecks) {
-  // What a server does at its start would be in the way of tests of that start.
+  // Build the dashboard now, because a build would disturb tests of a server's start.
   stopOn(buildWhereChanged())
-  // One PostgreSQL for all files; a file that runs alone starts its own.
+  // One PostgreSQL for all files. A file that runs alone starts its own.
   await using postgres = process.env['TEST_DATABASE_URL'] ? null : await startPostgres()
   if (postgres) process.env['TEST_DATABASE_URL'] = postgres.url.href
-  // What no source of today has made would stay for ever.
+  // Otherwise the cache would grow with every change.
   rmSync(COMPILE_CACHE, { recursive: true, force: true })
   const shared = mkdtempSync(join(tmpdir(), 'tollmark-run-'))
   const env = {

@@ -1,4 +1,4 @@
-// TABLES of the pictures: where each is taken, and what is done before.
+// TABLES of pictures: the page of each, and the steps before it.
 import type { Page } from 'playwright-core'
 
 /** A small page as Notion exports it. */
@@ -17,9 +17,9 @@ const EXPORT = `<html><head><meta http-equiv="Content-Type" content="text/html; 
 export interface Picture {
   name: string
   path: string
-  /** Not of the whole page, but of what the window shows: where something lies over it. */
+  /** Only the visible part of the page, for example with an overlay. */
   window?: true
-  /** What is done before. */
+  /** The steps before the screenshot. */
   before?: (page: Page) => Promise<void>
 }
 
@@ -29,7 +29,7 @@ const press = (name: string | RegExp) => async (page: Page) =>
     .first()
     .click()
 
-/** Converts a page, and waits for its formula: what draws those is loaded last. */
+/** Converts a page and waits for its formula, whose code is loaded last. */
 const convert = (name: string, html: string) => async (page: Page) => {
   await page
     .locator('input[type=file]')
@@ -37,7 +37,7 @@ const convert = (name: string, html: string) => async (page: Page) => {
   await page.getByRole('region', { name: 'Preview' }).locator('math').first().waitFor()
 }
 
-/** TABLE of pictures of whoever is signed in. */
+/** TABLE of pictures of signed-in pages. */
 export function pictures(firstKey: string): readonly Picture[] {
   return [
     { name: 'overview', path: '/?period=month&split=key' },
@@ -79,9 +79,7 @@ export function pictures(firstKey: string): readonly Picture[] {
   ]
 }
 
-/**
- * TABLE of pictures of an account that has nothing yet, where nothing comes, and where it fails.
- */
+/** TABLE of pictures of empty, loading and failed states. */
 export const STATES: readonly Picture[] = [
   ...['', '-loading', '-failed'].flatMap((state) =>
     ['overview', 'keys', 'providers', 'requests', 'convert', 'tokens', 'accounts', 'docs'].map(
@@ -95,7 +93,7 @@ export const STATES: readonly Picture[] = [
   { name: 'nowhere', path: '/nowhere' },
 ]
 
-/** TABLE of pictures of dialogs, and of what else lies over a page. */
+/** TABLE of pictures of dialogs and other overlays. */
 export function dialogs(firstKey: string): readonly Picture[] {
   const key = `/keys/${firstKey}`
   return [
@@ -141,7 +139,7 @@ export function dialogs(firstKey: string): readonly Picture[] {
   ]
 }
 
-/** TABLE of pictures of names, models and numbers as long as they come. */
+/** TABLE of pictures with very long names, models and numbers. */
 export function long(key: string): readonly Picture[] {
   return [
     { name: 'overview-long', path: '/?split=model&show=tokens' },
@@ -165,7 +163,7 @@ export function long(key: string): readonly Picture[] {
   ]
 }
 
-/** Makes a key each time, and so comes last. */
+/** Creates a key each time, so it comes last. */
 export const SECRET: readonly Picture[] = [
   {
     name: 'key-secret',

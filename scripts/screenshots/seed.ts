@@ -1,5 +1,4 @@
-// What the dashboard of the pictures shows: a month of traffic, and names and numbers as long as
-// they come.
+// The data in the pictures: a month of traffic, and very long names and numbers.
 import { seeded } from '../../test/support/random.ts'
 import {
   ADMIN,
@@ -12,7 +11,7 @@ import {
 
 const DAY = 86_400_000
 
-/** TABLE of keys and what they do: name, wishes, requests on a usual day, addresses. */
+/** TABLE of keys: name, fields, requests on a typical day, addresses. */
 const KEYS = [
   {
     name: 'Website chat',
@@ -57,7 +56,7 @@ const KEYS = [
   },
 ]
 
-/** Invites somebody, who accepts. */
+/** Invites a person and accepts. */
 async function admit(site: Site, cookie: string, email: string): Promise<void> {
   const { link } = (await (
     await site.api(cookie, 'POST', '/api/v1/invitations', { email })
@@ -81,7 +80,9 @@ async function makeKey(site: Site, cookie: string, wishes: object): Promise<Made
 const expiryOf = (days: number | undefined): string | null =>
   days === undefined ? null : new Date(Date.now() + days * DAY).toISOString()
 
-/** What an administrator would have set up a month ago: credentials, tokens, a deleted key. */
+/**
+ * Creates what an administrator would have set up a month ago: credentials, tokens, a deleted key.
+ */
 async function setUpAccount(site: Site, cookie: string): Promise<void> {
   for (const [name, secret, weight] of [
     ['team account', 'sk-ant-1', 3],
@@ -104,7 +105,7 @@ async function setUpAccount(site: Site, cookie: string): Promise<void> {
 
 type SeededKey = (typeof KEYS)[number] & MadeKey
 
-/** The calls of one day, `day` days ago, in the order of their times. */
+/** Makes the calls of one day, `day` days ago, in order. */
 async function callFor(
   site: Site,
   keys: readonly SeededKey[],
@@ -140,8 +141,8 @@ async function callFor(
 }
 
 /**
- * A month of traffic that went through the real proxy, and somebody else's account; the same each
- * time, but for its dates.
+ * Sends a month of traffic through the real proxy and creates a second account; the same each time
+ * except for the dates.
  */
 export async function seed(site: Site): Promise<{ cookie: string; firstKey: string }> {
   const chance = seeded(7)
@@ -155,7 +156,7 @@ export async function seed(site: Site): Promise<{ cookie: string; firstKey: stri
   }
   await setUpAccount(site, cookie)
   for (let day = 30; day >= 0; day--) await callFor(site, keys, day, chance)
-  // The last one is a stream: its way through time has two parts.
+  // The last one is a stream, so its timeline has two parts.
   site.behind(4 * 60_000)
   const [firstKey, , claudeKey] = keys
   if (firstKey === undefined || claudeKey === undefined) throw new Error('KEYS has too few rows')
@@ -167,7 +168,7 @@ export async function seed(site: Site): Promise<{ cookie: string; firstKey: stri
   }
   await (await site.proxied(claudeKey.secret, ANTHROPIC, stream)).arrayBuffer()
   site.behind(0)
-  // Now, because a month in seconds would meet the limits.
+  // Signs in again after the month.
   cookie = cookieOf(await site.api(null, 'POST', '/api/v1/session', ADMIN))
   for (const { id, rpm } of keys) await site.api(cookie, 'PATCH', `/api/v1/keys/${id}`, { rpm })
   await admit(site, cookie, 'linus@example.com')
@@ -175,7 +176,7 @@ export async function seed(site: Site): Promise<{ cookie: string; firstKey: stri
   return { cookie, firstKey: firstKey.id }
 }
 
-/** Adds names, models and numbers as long as they come; gives the id of the longest key. */
+/** Adds very long names, models and numbers. @returns the id of the longest key */
 export async function lengthen(site: Site, cookie: string): Promise<string> {
   const name =
     'A name that somebody wrote as if it were a sentence, about what the key is for and who asked for it, with Donaudampfschifffahrtsgesellschaftskapitänsmützenhersteller'

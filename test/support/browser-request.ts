@@ -1,11 +1,10 @@
-// A browser as far as sign-in is concerned: it keeps its cookie, and says of every request which
-// page sends it.
+// A minimal browser for sign-in tests: keeps its cookie and sends the Origin of its page.
 import assert from 'node:assert/strict'
 import { call } from './harness.ts'
 import type { Answer } from './harness.ts'
 
 export interface Browser {
-  /** The cookie's value; set it to present another one. */
+  /** The cookie's value; assign it to send another one. */
   cookie: string | undefined
   send(
     method: string,
@@ -15,7 +14,7 @@ export interface Browser {
   ): Promise<Answer>
 }
 
-/** @param url the server, whose page sends the requests */
+/** @param url the server; requests come from one of its pages */
 export function openBrowser(url: string): Browser {
   const browser: Browser = {
     cookie: undefined,
@@ -69,7 +68,7 @@ export async function invite(
   return browser
 }
 
-/** The token that stands in a link. */
+/** The token in a link. */
 export function tokenOf(link: string): string {
   return new URL(link).searchParams.get('token')!
 }

@@ -1,5 +1,4 @@
-// Holds the server to its own description: every answer that a test receives must be in
-// /openapi.json, down to the last field.
+// Checks every response that a test receives against /openapi.json, down to the last field.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
@@ -16,13 +15,13 @@ interface Described {
 }
 
 /**
- * The description of the first server of this run, which TEST_OPENAPI holds from then on, or else of
- * this process: to make it takes a server longer than to start. All are made of the same routes.
+ * The description from the first server of this run (saved in TEST_OPENAPI) or of this process.
+ * Generating it takes longer than starting a server, and all servers have the same routes.
  */
 let first: Promise<Described> | undefined
 const documents = new Map<string, Promise<Described>>()
 /**
- * By their text: the servers of a file of tests describe themselves alike, and each schema is
+ * Keyed by their text: the servers of a test file have the same description, so each schema is
  * compiled once.
  */
 const parsed = new Map<string, Described>()
@@ -33,7 +32,7 @@ function parse(text: string): Described {
   return document
 }
 
-/** TABLE of headers that are described wherever they are sent. */
+/** TABLE of headers that must be described wherever they are sent. */
 const HEADERS = [
   'x-request-id',
   'ratelimit',
@@ -70,7 +69,7 @@ async function firstDescription(url: string): Promise<Described> {
   if (file === undefined) return descriptionOf(url)
   if (existsSync(file)) return parse(readFileSync(file, 'utf8'))
   const document = await descriptionOf(url)
-  // Renamed, so that another process never reads half of it.
+  // Renamed into place, so that another process never reads half a file.
   const written = `${file}.${process.pid}`
   writeFileSync(written, JSON.stringify(document))
   renameSync(written, file)
@@ -78,9 +77,9 @@ async function firstDescription(url: string): Promise<Described> {
 }
 
 /**
- * Checks method, path, status, headers, content type and JSON against the description of the first
- * server that was asked, and, where that does not have it, of this one. Addresses that are not
- * described must be 404 or 405.
+ * Checks method, path, status, headers, content type and JSON against the first server's
+ * description, or, if a route is missing there, against this server's. Paths that are not described
+ * must respond with 404 or 405.
  */
 export async function checkDescribed(
   url: string,
@@ -89,7 +88,7 @@ export async function checkDescribed(
   answer: Received,
 ): Promise<void> {
   first ??= firstDescription(url)
-  // One that cannot be asked describes nothing for those that come after it.
+  // If this server fails, the next one provides the description.
   first.catch(() => (first = undefined))
   const shared = await first
   try {
@@ -103,7 +102,7 @@ export async function checkDescribed(
 
 function check(described: Described, method: string, path: string, answer: Received): void {
   const pathname = path.split('?')[0] ?? ''
-  // An address that is written out counts before one with a place in it.
+  // A literal path takes precedence over one with a parameter.
   const patterns = Object.keys(described.paths).sort(
     (a, b) => a.split('{').length - b.split('{').length,
   )
@@ -140,7 +139,7 @@ function check(described: Described, method: string, path: string, answer: Recei
   if (type === undefined) return
   const content = response.content?.[type]
   assert.ok(content, `${what} with ${type}, which is not described`)
-  // A part of a document is no JSON, nor are its compressed bytes.
+  // Ranges and compressed bytes are not JSON.
   if (
     !/\bjson$/.test(type) ||
     method === 'HEAD' ||
@@ -170,10 +169,7 @@ function shapeOf(document: Described, schema: Schema): z.ZodType {
   return shape
 }
 
-/**
- * The schema with its references filled in, and closed: an object has no field that is not
- * described.
- */
+/** The schema with references resolved, and closed: objects may have no undescribed fields. */
 function closed(document: Described, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((one) => closed(document, one))
   if (typeof schema !== 'object' || schema === null) return schema

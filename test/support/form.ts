@@ -1,9 +1,9 @@
-// multipart/form-data, byte for byte as a test wants it.
+// Builds multipart/form-data byte by byte.
 
 export interface Part {
   name: string
   content: string | Buffer
-  /** Makes the part a file. */
+  /** File name; makes the part a file. */
   fileName?: string
   type?: string
 }
@@ -31,7 +31,7 @@ export function form(...parts: Part[]): Form {
   }
 }
 
-/** A file part; `file` unless another name is given. */
+/** A file part. */
 export function file(fileName: string, content: string | Buffer, name = 'file'): Part {
   return { name, fileName, content }
 }
@@ -42,7 +42,7 @@ export const PAGE =
   '<body><article id="01234567-89ab-cdef-0123-456789abcdef" class="page sans"><header><h1 class="page-title">Team handbook</h1></header>' +
   '<div class="page-body"><p id="11234567-89ab-cdef-0123-456789abcdef" class="">Be kind.</p></div></article></body></html>'
 
-/** A page of exactly so many bytes. */
+/** A page of exactly this many bytes. */
 export function pageOf(bytes: number): string {
   const [head, tail] = PAGE.split('Be kind.') as [string, string]
   return (

@@ -1,8 +1,8 @@
-// A port for a server that must come back to it.
+// A free port for a server that restarts on the same port.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A port of the loopback that is free at this moment. */
+/** A loopback port that is currently free. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')

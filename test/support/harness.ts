@@ -1,6 +1,5 @@
-// A real server for a test, in this process or in one of its own, and what a test needs to talk to
-// it. Every answer that is received through `call` must be described in the server's own
-// /openapi.json.
+// Starts real servers for tests, in this process or in their own, and sends requests to them.
+// `call` checks every response against the server's /openapi.json.
 import assert from 'node:assert/strict'
 import { spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +22,7 @@ import { usedFolder } from './templates.ts'
 export { answerOf, start, type Answer } from './request.ts'
 
 /**
- * Sends one request on a connection of its own, and reads the answer, which /openapi.json must
+ * Sends one request on a connection of its own and reads the response, which /openapi.json must
  * describe.
  */
 export async function call(
@@ -41,7 +40,7 @@ export async function call(
         : { 'content-length': Buffer.byteLength(body) }),
     },
   })
-  // A server may answer before it has read everything, and then close: the answer counts.
+  // A server may respond before it has read everything, and then close. The response counts.
   outgoing.on('error', () => {})
   outgoing.end(body)
   const answer = await answerOf(outgoing)
@@ -64,7 +63,7 @@ export function convert(
   })
 }
 
-/** Asserts that an answer is this problem, complete as RFC 9457 and our contract want it. */
+/** Asserts that a response is this problem, complete according to RFC 9457 and our contract. */
 export function assertProblem(answer: Answer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text)
   assert.equal(answer.headers['content-type'], 'application/problem+json')
@@ -82,7 +81,7 @@ export function assertProblem(answer: Answer, status: number, code: string): voi
 }
 
 interface Wanted {
-  /** The account's name; the first account's where it is left out. */
+  /** The account's name. Default: the first account. */
   account?: string
   plan?: string
   scopes?: Scope[]
@@ -93,17 +92,17 @@ export interface TestServer extends Running {
   readonly data: string
   /** Lines of the log so far. */
   readonly lines: string[]
-  /** Makes a token, and its account where there is none. */
+  /** Creates a token, and its account if needed. */
   newToken(wanted?: Wanted): Promise<NewToken>
-  /** The text of a new token. */
+  /** Creates a token and returns its secret. */
   token(wanted?: Wanted): Promise<string>
-  /** The server's clock, which begins at noon, so that no test meets midnight by chance. */
+  /** The server's clock, which starts at noon, so that no test runs across midnight. */
   clock(): number
-  /** Lets the server's clock jump by some milliseconds. */
+  /** Moves the server's clock by some milliseconds. */
   step(milliseconds: number): void
   /**
-   * From now on the server's clock stands still but for `step`: for what must not depend on how
-   * busy the machine is.
+   * Stops the server's clock, which then moves only by `step`, so that the test does not depend on
+   * the machine's speed.
    */
   hold(): void
 }
@@ -111,8 +110,8 @@ export interface TestServer extends Running {
 const NOON = Date.UTC(2026, 10, 3, 12)
 
 /**
- * Starts a server in this process, on a free port and an empty data folder unless `env` says
- * otherwise; it is closed when the test ends.
+ * Starts a server in this process, by default on a free port and an empty data folder; it is closed
+ * when the test ends.
  */
 export async function startServer(
   t: TestContext,
@@ -162,12 +161,12 @@ export async function startServer(
 export interface Process {
   readonly url: string
   readonly pid: number
-  /** Ends with the exit code, or null where a signal ended it. */
+  /** Resolves to the exit code, or null after a signal. */
   readonly exited: Promise<number | null>
   kill(signal: NodeJS.Signals): void
-  /** What it has written to standard error so far. */
+  /** Its standard error so far. */
   said(): string
-  /** The link of the first run, once it is printed. */
+  /** The setup link, once it is printed. */
   link(): Promise<string>
 }
 
@@ -180,7 +179,7 @@ export function spawnServer(
   return spawnLogging(t, 'ignore', env, ...args)
 }
 
-/** A server whose log goes to a file descriptor. */
+/** Starts a server that logs to a file descriptor. */
 export function spawnLogging(
   t: TestContext,
   log: number | 'ignore',
@@ -192,7 +191,7 @@ export function spawnLogging(
   })
 }
 
-/** A server in a process group of its own, started by the launcher as `npm start` does. */
+/** Starts a server in its own process group through the launcher, as `npm start` does. */
 export function spawnGroup(t: TestContext, env: Record<string, string>): Promise<Process> {
   return spawnNode(t, [LAUNCHER, 'server/cli/main.ts', 'serve'], env, {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -212,7 +211,7 @@ async function spawnNode(
   })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
-    // The launcher's child as well: where the launcher still runs, so does its group.
+    // Also kills the launcher's child. While the launcher runs, its group exists.
     if (options.detached === true && child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
     else child.kill('SIGKILL')
     await exited
@@ -249,18 +248,15 @@ async function storeOf({
   return data === undefined || url !== undefined ? {} : { ...(await storeSettings(data)) }
 }
 
-/**
- * Runs one command of the command line to its end. @param input what stands on standard input;
- * nothing where it is left out
- */
+/** Runs one command to its end. @param input its standard input; default empty */
 export async function tollmark(
   args: string[],
   env: Record<string, string> = {},
   cwd = process.cwd(),
   input?: string,
 ): Promise<{ code: number | null; out: string; err: string }> {
-  // In a fresh clone the first server builds the dashboard, and says so where only what is wrong is
-  // expected.
+  // In a fresh clone, the first server builds the dashboard and prints that, which tests do not
+  // expect.
   if (args[0] === 'serve') buildWhereChanged()
   const child = spawn(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, ...args], {
     env: { ...process.env, ...env, ...(await storeOf(env)) },
@@ -275,7 +271,7 @@ export async function tollmark(
   return { code, out, err }
 }
 
-/** A token for conversions, made by the command line on a store that no server need run on. */
+/** Creates a token for conversions with the command line, without a server. */
 export async function getToken(env: Record<string, string>): Promise<string> {
   const { code, out, err } = await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)
   if (code !== 0) throw new Error(`no token could be made: ${err}`)

@@ -1,5 +1,5 @@
-// What tests of jobs need: archives that become jobs, waiting for their end, and their events as
-// they come from a bare socket.
+// Helpers for tests of jobs: archives that become jobs, waiting for their end, and their events
+// from a raw socket.
 import { connect } from 'node:net'
 import type { TestContext } from 'node:test'
 import { PAGE, file, form } from './form.ts'
@@ -24,14 +24,14 @@ export interface Job {
   expires_at: string | null
   result_url: string | null
   error: { code: string; detail: string } | null
-  /** Once it has succeeded. */
+  /** Present once the job has succeeded. */
   certificate?: { in: { pages: number } }
 }
 
-/** The setting that makes a job of every archive that a test has. */
+/** The setting that turns every test archive into a job. */
 export const ASYNC = { TOLLMARK_ASYNC_ABOVE: '100' }
 
-/** An export of so many pages. */
+/** An export with this many pages. */
 export function pagesOf(count: number, words = 1): Buffer {
   const page = (index: number): string =>
     PAGE.replaceAll('Team handbook', `Page ${index}`).replace(
@@ -45,10 +45,7 @@ export function pagesOf(count: number, words = 1): Buffer {
   )
 }
 
-/**
- * The same archive, of which only the conversion finds that it is broken: a page is not what its
- * checksum says.
- */
+/** The same archive with a wrong page checksum, which only the conversion notices. */
 export function damaged(archive: Buffer): Buffer {
   const copy = Buffer.from(archive)
   for (let at = copy.indexOf('Kind'); at >= 0; at = copy.indexOf('Kind', at))
@@ -64,7 +61,7 @@ export function upload(archive: Buffer, ...fields: Part[]): Form {
 /** An archive whose conversion by one converter takes a while. */
 export const slow = (): Form => upload(pagesOf(1000, 700))
 
-/** The settings that go with it. */
+/** The settings to use with `slow`. */
 export const SLOW = { ...ASYNC, TOLLMARK_CONVERSIONS: '1' }
 
 export function getJob(url: string, token: string, id: string): Promise<Answer> {
@@ -73,12 +70,12 @@ export function getJob(url: string, token: string, id: string): Promise<Answer> 
 
 const TERMINAL = new Set(['succeeded', 'failed', 'canceled', 'expired'])
 
-/** The job when it is finished. */
+/** Waits until the job is finished. */
 export async function finished(url: string, token: string, id: string): Promise<Job> {
   return jobWhen(url, token, id, ({ status }) => TERMINAL.has(status))
 }
 
-/** The job as soon as `holds` is true of it. */
+/** Waits until `holds` is true of the job. */
 export async function jobWhen(
   url: string,
   token: string,
@@ -95,7 +92,7 @@ export async function jobWhen(
 }
 
 export interface Events {
-  /** Everything received, head included, without the lines of the chunks. */
+  /** Everything received, including the head, without chunk framing. */
   readonly text: () => string
   /** The jobs of the events so far. */
   readonly jobs: () => Job[]
@@ -104,7 +101,7 @@ export interface Events {
   close(): void
 }
 
-/** Follows a job's events on a bare socket. */
+/** Follows a job's events on a raw socket. */
 export function follow(t: TestContext, port: number, token: string, id: string, head = ''): Events {
   const socket = connect(port, '127.0.0.1')
   t.after(() => socket.destroy())

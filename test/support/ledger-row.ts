@@ -1,4 +1,4 @@
-// A settled row of the ledger, as a proxied request would have left it, without a provider.
+// Writes settled ledger rows, as proxied requests leave them, without a provider.
 import assert from 'node:assert/strict'
 import { systemClock } from '../../server/common/clock.ts'
 import { newId } from '../../server/common/ids.ts'
@@ -15,7 +15,7 @@ export interface Row {
   error?: string
 }
 
-/** Writes a row and its roll-up; gives its id. */
+/** Writes a row and its roll-up. @returns the row's id */
 export async function ledgerRow(
   store: Store,
   { account, key, model, at, status = 200, error }: Row & { at: number },
@@ -65,7 +65,7 @@ export async function ledgerRow(
   return id
 }
 
-/** The same on a test's server, at its present moment. */
+/** The same on a test's server, at its current time. */
 export function requestNow(server: { store: Store; clock(): number }, row: Row): Promise<string> {
   return ledgerRow(server.store, { at: server.clock(), ...row })
 }

@@ -1,4 +1,4 @@
-// The management API, as a program asks it with a token.
+// Calls the management API with a token.
 import { createToken, type NewToken } from '../../server/accounts/tokens.ts'
 import type { Running } from '../../server/app/serve.ts'
 import { call, type Answer } from './harness.ts'
@@ -9,8 +9,7 @@ export interface Manager {
 }
 
 /**
- * The API with a token of the first account, which is an administrator's, or of the account that is
- * named.
+ * The API with a token of the first account, which is an administrator, or of the named account.
  */
 export async function manager(
   { running: { url, store } }: { running: Pick<Running, 'url' | 'store'> },

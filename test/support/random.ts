@@ -1,4 +1,4 @@
-// Chance that is the same at every run.
+// Random numbers that are the same in every run.
 
 /** Numbers from 0 to 1 (mulberry32). */
 export function seeded(seed: number): () => number {

@@ -1,4 +1,4 @@
-// A request to a server, and its answer, on a connection of its own.
+// Sends a request on its own connection and reads the response.
 import {
   request,
   type ClientRequest,
@@ -11,7 +11,7 @@ export interface Answer {
   headers: IncomingMessage['headers']
   text: string
   bytes: Buffer
-  /** The body as JSON, which the test knows the shape of. */
+  /** The body as JSON; the test knows its shape. */
   json: <T = Record<string, unknown>>() => T
 }
 
@@ -22,7 +22,7 @@ export interface Call {
   body?: Buffer | string
 }
 
-/** Starts a request whose body the test sends by itself. */
+/** Starts a request whose body the test sends. */
 export function start(
   url: string,
   path: string,
@@ -35,7 +35,7 @@ export function start(
   })
 }
 
-/** The answer to a request; rejects where the connection ends without one. */
+/** The response to a request; rejects if the connection ends without one. */
 export async function answerOf(outgoing: ClientRequest): Promise<Answer> {
   const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve)

@@ -1,4 +1,4 @@
-// A connection router as the server opens it, before a server of a test.
+// A connection router, opened as in the server, in front of a test's server.
 import type { Server } from 'node:http'
 import { ConnectionProblems } from '../../server/common/connection-errors.ts'
 import { createTurns } from '../../server/common/fairness/turn-budget.ts'

@@ -1,6 +1,5 @@
-// On which store a test of the server runs. A file of tests says nothing about it, and runs on
-// SQLite; where TEST_STORE is `postgres`, everything that is started on a data folder works on a
-// database of that folder's.
+// Chooses the store of server tests: SQLite, or with TEST_STORE=postgres a PostgreSQL database per
+// data folder. Test files need no code for it.
 import { after } from 'node:test'
 import type { Place } from './place.ts'
 import { closeDatabases, usedDatabase } from './postgres.ts'
@@ -8,7 +7,7 @@ import { closeDatabases, usedDatabase } from './postgres.ts'
 const databases = new Map<string, Promise<URL>>()
 after(closeDatabases)
 
-/** The settings that say where the store of a data folder is. */
+/** The settings for the store of a data folder. */
 export async function storeSettings(
   data: string,
 ): Promise<{ TOLLMARK_DATA: string; DATABASE_URL?: string }> {
@@ -18,7 +17,7 @@ export async function storeSettings(
   return { TOLLMARK_DATA: data, DATABASE_URL: (await database).href }
 }
 
-/** The store of a data folder, for a test that opens it by itself. */
+/** The place of a data folder's store, for a test that opens it itself. */
 export async function placeOf(data: string): Promise<Place> {
   const { DATABASE_URL: url } = await storeSettings(data)
   return { data, databaseUrl: url === undefined ? null : new URL(url) }

@@ -1,4 +1,4 @@
-// TABLE of stores: a test of the contract runs on each of them.
+// TABLE of stores: contract tests run on each.
 import { after, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
@@ -10,13 +10,13 @@ import { temporaryFolder } from './temporary.ts'
 
 type Places = Readonly<Record<Store['dialect'], (t: TestContext) => Promise<Place>>>
 
-/** A place on each where a server has been before, and left nothing. */
+/** A migrated place without data on each store. */
 export const placeOn: Places = {
   sqlite: async (t) => ({ data: usedFolder(t), databaseUrl: null }),
   postgres: async (t) => ({ data: temporaryFolder(t), databaseUrl: await usedDatabase() }),
 }
 
-/** A place on each where no server has been: the first one migrates it. */
+/** An empty place on each store, which the first server migrates. */
 export const emptyPlaceOn: Places = {
   sqlite: async (t) => ({ data: temporaryFolder(t), databaseUrl: null }),
   postgres: async (t) => ({ data: temporaryFolder(t), databaseUrl: await freshDatabase() }),
@@ -26,12 +26,12 @@ after(closeDatabases)
 
 type Body = (t: TestContext, place: Place) => Promise<void>
 
-/** Declares a test for every store; each gets one in which nothing is. */
+/** Declares a test for every store, migrated and without data. */
 export function onEveryStore(name: string, body: Body): void {
   declare(placeOn, name, body)
 }
 
-/** The same for tests of migrations: no server has been there before. */
+/** The same for tests of migrations, with an empty place. */
 export function onEveryEmptyPlace(name: string, body: Body): void {
   declare(emptyPlaceOn, name, body)
 }

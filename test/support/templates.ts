@@ -1,5 +1,5 @@
-// Migrated stores to copy: to make one by its migrations takes three times as long. `npm test` makes
-// them once a run; a file that runs alone has none, and its servers migrate.
+// Migrated stores to copy, because migrating takes three times as long. `npm test` creates them
+// once per run; in a file that runs alone, servers migrate.
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore, sqlitePath } from '../../server/store/open.ts'
@@ -7,9 +7,9 @@ import { freshDatabase } from './postgres.ts'
 import { temporaryFolder, type Ends } from './temporary.ts'
 
 /**
- * Makes them with the server's own migrations.
+ * Creates the templates with the server's migrations.
  *
- * @param data a folder that is there as long as the run
+ * @param data a folder that exists for the whole run
  * @returns settings for the processes of tests; TEST_DATABASE_URL must name a server
  */
 export async function makeTemplates(data: string): Promise<Record<string, string>> {
@@ -25,7 +25,7 @@ export async function makeTemplates(data: string): Promise<Record<string, string
   }
 }
 
-/** A data folder in which a server has been before, and left nothing. */
+/** Creates a migrated data folder without data. */
 export function usedFolder(t: Ends): string {
   const data = temporaryFolder(t)
   const template = process.env['TEST_SQLITE_TEMPLATE']

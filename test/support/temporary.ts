@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Whatever tells when it ends: a test, or a program that is none. */
+/** Something with an end: a test, or a program. */
 export interface Ends {
   after(end: () => unknown): void
 }

@@ -1,11 +1,8 @@
-// Waiting for what a server does in its own time.
+// Waits for a condition.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/**
- * Resolves as soon as `holds`; rejects where that has not come true after some time (in
- * milliseconds).
- */
+/** Resolves as soon as `holds` returns true; rejects after a timeout (milliseconds). */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   within = 30_000,
@@ -17,13 +14,13 @@ export async function until(
   }
 }
 
-/** Files and folders that requests have in the scratch folder at this moment. */
+/** Current files and folders in the scratch folder. */
 export function scratchFiles(data: string): string[] {
   const scratch = join(data, 'scratch')
   return readdirSync(scratch).flatMap((instance) => readdirSync(join(scratch, instance)))
 }
 
-/** Ids of the blobs that lie in a data folder at this moment. */
+/** Ids of the blobs currently in a data folder. */
 export function storedFiles(data: string): string[] {
   return readdirSync(join(data, 'blobs'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

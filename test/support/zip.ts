@@ -1,4 +1,4 @@
-// ZIP archives for tests: entries as they are, uncompressed (APPNOTE 6.3).
+// Uncompressed ZIP archives for tests (APPNOTE 6.3).
 import { crc32 } from 'node:zlib'
 
 /** An archive with these entries. */
@@ -35,7 +35,7 @@ export function zip(entries: Record<string, string | Buffer>): Buffer {
   return Buffer.concat([...locals, directory, end])
 }
 
-/** An archive of exactly so many bytes: a page, and an attachment that fills it up. */
+/** An archive of exactly this many bytes: a page, and an attachment as padding. */
 export function zipOf(bytes: number, page: string): Buffer {
   const empty = zip({ 'Page.html': page, 'fill.bin': '' }).length
   return zip({ 'Page.html': page, 'fill.bin': Buffer.alloc(bytes - empty) })

@@ -1,7 +1,7 @@
-// Data that is out to do harm, or at least to be a nuisance.
+// Harmful archive data, such as zip bombs.
 import { archive, deflatedRun, text, type EntrySpec, type Packed } from './writer.ts'
 
-/** Bytes that do not compress, the same each time. */
+/** Incompressible bytes, the same in every run. */
 export function noise(length: number): Buffer {
   const bytes = Buffer.alloc(length)
   let state = 1
@@ -56,7 +56,7 @@ export function quotedBomb(): Buffer {
   return Buffer.concat([first, directory])
 }
 
-/** Pages that each pass, 30 MB large and inflating 190 times, and together do not. */
+/** Pages of 30 MB that inflate 190 times: each is allowed, but not all together. */
 export function twoGigabytes(): Buffer {
   const run = deflatedRun('a', 29)
   // Stored blocks in front lower the ratio.
@@ -81,7 +81,7 @@ function storedBlock(data: Buffer): Buffer {
   return Buffer.concat([head, data])
 }
 
-/** Nothing, in so many MB: stored blocks of no length. */
+/** Megabytes of empty stored blocks. */
 export function emptyBlocks(megabytes: number): Buffer {
   const block = Buffer.from([0, 0, 0, 0xff, 0xff])
   return Buffer.concat([
@@ -102,7 +102,7 @@ export function withTail(length: number): Packed {
   return { ...run, bytes: Buffer.concat([run.bytes, Buffer.alloc(length, 't')]) }
 }
 
-/** Half of the data. */
+/** Truncates the data to half. */
 export function cutShort(packed: Packed): Packed {
   return { ...packed, bytes: packed.bytes.subarray(0, packed.bytes.length / 2) }
 }

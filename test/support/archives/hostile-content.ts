@@ -1,4 +1,4 @@
-// One row is one archive whose headers are in order and whose content is not.
+// Each row is an archive with valid headers and bad content.
 import { cutShort, damagedMiddle, emptyBlocks, noise, twoGigabytes, withTail } from './bombs.ts'
 import { pageHtml, sitemapHtml } from './pages.ts'
 import {
@@ -19,7 +19,7 @@ import {
 } from './shapes.ts'
 import { archive, deflated, deflatedRun, raw, text } from './writer.ts'
 
-/** Data that is not what was announced. */
+/** Data that differs from what the headers announce. */
 export const CONTENT: Row[] = [
   [
     'damaged data',

@@ -1,4 +1,4 @@
-// One row is one lie about where an entry lies or what it is called.
+// Each row is an archive with one false name or position of an entry.
 import { quotedBomb } from './bombs.ts'
 import { CHILD, IMAGE, someEntries } from './pages.ts'
 import {
@@ -78,7 +78,7 @@ export const NAMES: Row[] = [
   ],
 ]
 
-/** Where entries lie, and what their own headers say. */
+/** Positions of entries, and their local headers. */
 export const LAYOUT: Row[] = [
   [
     'every entry with the same data',

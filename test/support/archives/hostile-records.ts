@@ -1,4 +1,4 @@
-// One row is one lie in a record of the archive.
+// Each row is an archive with one false record.
 import { pageHtml, someEntries } from './pages.ts'
 import {
   FULL,
@@ -209,7 +209,7 @@ export const DIRECTORY: Row[] = [
   ],
 ]
 
-/** What the directory says of one entry. */
+/** An entry's record in the directory. */
 export const ENTRY: Row[] = [
   ['an encrypted entry', /protected by a password/, withFirst({ flags: 1 })],
   ['strong encryption', /protected by a password/, withFirst({ flags: 1 | (1 << 6) })],

@@ -1,4 +1,4 @@
-// Sound archives that are as large as an upload may be.
+// Valid archives as large as an upload may be.
 import { noise } from './bombs.ts'
 import { pageHtml } from './pages.ts'
 import { many, part } from './shapes.ts'
@@ -11,7 +11,7 @@ const attachmentAndPage = () =>
     { name: 'a.html', data: 'x' },
   ])
 
-/** TABLE of them. */
+/** TABLE of large archives. */
 export const LARGE: { name: string; build(): Uint8Array }[] = [
   {
     name: '50,000 small pages',

@@ -30,7 +30,7 @@ export function someEntries(): [EntrySpec, EntrySpec, EntrySpec] {
   ]
 }
 
-/** The table of contents that workspace exports carry. */
+/** The sitemap of a workspace export. */
 export function sitemapHtml(...hrefs: string[]): string {
   const items = hrefs.map(
     (href) => `<li><ul id="id::${id(3)}"><a href="${href}">${href}</a></ul></li>`,

@@ -1,12 +1,12 @@
-// Shapes that many hostile archives share: sound entries with one lie.
+// Building blocks of hostile archives: valid entries with one false field.
 import { noise } from './bombs.ts'
 import { pageHtml, someEntries } from './pages.ts'
 import { archive, type ArchiveSpec, type EntrySpec, type Fields } from './writer.ts'
 
-/** What is wrong; what the person who uploaded it must be told; the archive. */
+/** The fault, the expected error, and the archive. */
 export type Row = [name: string, says: RegExp, build: () => Uint8Array]
 
-/** What a 32-bit number says when the real one is in a ZIP64 field. */
+/** A 32-bit field whose value is in a ZIP64 field. */
 export const FULL = 0xffffffff
 
 export const sound = () => archive(someEntries())
@@ -17,19 +17,19 @@ export const plain: EntrySpec = { name: 'Page.html', data: html, stored: true }
 export const plainSize = html.length
 export const headSize = 30 + 'Page.html'.length
 
-/** The three sound entries with the first one changed. */
+/** The three valid entries, with the first one changed. */
 export const withFirst = (lies: Partial<EntrySpec>, spec?: ArchiveSpec) => () => {
   const [first, ...others] = someEntries()
   return archive([{ ...first, ...lies }, ...others], spec)
 }
 
-/** The sound entries in an archive that lies. */
+/** The valid entries in an archive with false records. */
 export const withSpec = (spec: ArchiveSpec) => () => archive(someEntries(), spec)
 
-/** The first entry with lies that both of its headers tell. */
+/** The valid entries; both headers of the first have these false fields. */
 export const both = (fields: Partial<Fields>) => withFirst({ both: fields })
 
-/** The sound entries and one of this name. */
+/** The valid entries and one with this name. */
 export const named = (name: string | Uint8Array) => () =>
   archive([...someEntries(), { name, data: 'x' }])
 
@@ -52,7 +52,7 @@ export const deflatedPart = (bytes: Uint8Array, lies: Partial<EntrySpec> = {}): 
   ...lies,
 })
 
-/** Large enough to be spooled, and not compressible. */
+/** An incompressible part, large enough to be spooled. */
 export const largePart = () =>
   archive([plain, { name: 'noise.bin', data: noise(9 * 1024 * 1024), stored: true }])
 

@@ -1,11 +1,8 @@
-// A ZIP writer for tests. Left alone it writes sound archives in every common form; every field can
-// be made to lie.
+// A ZIP writer for tests. By default it writes valid archives in every common form; every field can
+// be overridden.
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/**
- * The numbers of a header. Which of them apply depends on the record; those of no use to it are
- * ignored.
- */
+/** The numbers of a header. Each record uses those that it has and ignores the others. */
 export interface Fields {
   signature: number
   version: number
@@ -32,15 +29,16 @@ export interface EntrySpec {
   data?: string | Uint8Array
   /** No compression. */
   stored?: boolean
-  /** Written in place of the packed data, and what is said of it. */
+  /** Replaces the compressed data, with its sizes and checksum. */
   packed?: Packed
   flags?: number
   dosTime?: number
   /**
-   * Sizes after the data, as streaming writers put them; `none` announces them and leaves them out.
+   * Writes sizes after the data, as streaming writers do; `none` announces a descriptor and omits
+   * it.
    */
   descriptor?: 'signed' | 'bare' | 'signed64' | 'bare64' | 'none'
-  /** What the descriptor says, where it lies. */
+  /** Overrides in the descriptor. */
   descriptorFields?: Partial<Fields>
   /** Overrides in the entry's own header, in the directory's, in both. */
   local?: Partial<Fields>
@@ -147,12 +145,12 @@ export function archive(entries: readonly EntrySpec[], spec: ArchiveSpec = {}): 
   ])
 }
 
-/** Deflated, with what is true of it. */
+/** Deflates data, with its true sizes and checksum. */
 export function deflated(data: Uint8Array): Packed {
   return { bytes: deflateRawSync(data), size: data.length, crc: crc32(data) }
 }
 
-/** Many MB of one letter as deflate packs it, 1000 : 1, without ever holding them. */
+/** Megabytes of one letter, deflated 1000 : 1, without having them in memory. */
 export function deflatedRun(letter: string, megabytes: number): Packed {
   const data = Buffer.alloc(1024 * 1024, letter)
   // A full flush ends on a whole byte and refers to nothing before it, so the same block can follow
@@ -226,7 +224,7 @@ function describe(
   }
 }
 
-/** Lengths follow their bytes unless they are said themselves. */
+/** Computes lengths from the bytes unless they are overridden. */
 function complete(fields: Fields, lies: Partial<Fields> = {}): Fields {
   const all = { ...fields, ...lies }
   return {
@@ -256,7 +254,7 @@ function centralHeader(fields: Fields): Buffer {
   return Buffer.concat([head, fields.name, fields.extra, fields.comment])
 }
 
-/** The run of fields that both headers share. */
+/** Writes the fields that both headers share. */
 function writeCommon(head: Buffer, at: number, fields: Fields): void {
   head.writeUInt16LE(fields.version, at)
   head.writeUInt16LE(fields.flags, at + 2)
@@ -284,7 +282,7 @@ function descriptor(kind: 'signed' | 'bare' | 'signed64' | 'bare64', fields: Fie
   return Buffer.concat([signature, numbers])
 }
 
-/** A plain end record, also for putting one where none belongs. */
+/** An end record, also for placing one where it does not belong. */
 export function endRecord(fields: Partial<EndFields> = {}): Buffer {
   const record = Buffer.alloc(22)
   record.writeUInt32LE(0x06054b50, 0)

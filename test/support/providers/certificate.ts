@@ -1,10 +1,10 @@
-// What a fake provider needs to be an https one.
+// Certificates for fake https providers.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder, type Ends } from '../temporary.ts'
 
-/** A certificate for a host, signed with its own key, and the file that it is in. */
+/** A self-signed certificate for a host, and its file. */
 export function certificateOf(t: Ends, host: string): { key: Buffer; cert: Buffer; file: string } {
   const folder = temporaryFolder(t)
   const [keyFile, file] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]

@@ -1,6 +1,5 @@
-// A provider as the tests need one: a raw TCP server on the loopback whose every byte and pause is
-// scripted, and which records exactly what it received. Node's own HTTP server would tidy up the
-// very things that are tested here.
+// A fake provider: a raw TCP server on the loopback. A script decides every byte and pause, and it
+// records exactly what it receives. Node's HTTP server would hide the faults that tests need.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -17,34 +16,32 @@ export type Received = {
   body: Buffer
   sha256: string
   trailers: string[]
-  /**
-   * Which connection it came on, counted from 1, and the how-manieth request on that connection it
-   * was.
-   */
+  /** Number of its connection, and its number on that connection, both from 1. */
   connection: number
   turn: number
   /**
-   * Monotonic milliseconds: the head, the last byte of the body (null while it is still coming).
+   * When the head and the last byte of the body arrived (null until then), in monotonic
+   * milliseconds.
    */
   headAt: number
   bodyAt: number | null
-  /** Whether the other side closed the connection before the script was through. */
+  /** Whether the client closed the connection before the script ended. */
   abandoned: boolean
 }
 
-/** What a script holds in its hands: one request, and the raw connection to answer it on. */
+/** A request for a script, and the raw connection to respond on. */
 export type Call = {
   received: Received
   socket: Socket
   /** Resolves when the whole request body has arrived. */
   body(): Promise<Buffer>
-  /** Resolves when the other side has closed the connection. */
+  /** Resolves when the client has closed the connection. */
   gone(): Promise<void>
   /** Writes raw bytes (text is latin1). */
   write(bytes: string | Buffer): void
-  /** Resolves after a time, earlier if the connection closes. */
+  /** Resolves after a time, or when the connection closes. */
   pause(milliseconds: number): Promise<void>
-  /** Closes with a TCP reset; over TLS it is one where something lies unread. */
+  /** Closes with a TCP reset; over TLS only if there is unread data. */
   reset(): void
 }
 
@@ -56,14 +53,14 @@ export type FakeProvider = {
   port: number
   /** Everything that arrived, oldest first. */
   requests: Received[]
-  /** How many connections were made. */
+  /** Number of connections so far. */
   connections: number
-  /** Replaces the script for the requests that come from now on. */
+  /** Replaces the script for later requests. */
   play(script: Script): void
   close(): Promise<void>
 }
 
-/** A plain answer with a length. */
+/** A response with a Content-Length. */
 export function answer(
   status: number,
   headers: Record<string, string>,
@@ -122,7 +119,7 @@ export async function startFake(script: Script, tls?: TlsOptions): Promise<FakeP
   return fake
 }
 
-/** Reads requests from one connection, and lets the script answer each. */
+/** Reads requests from one connection and runs the script for each. */
 function serve(socket: Socket, connection: number, requests: Received[], script: Script): void {
   let pieces: Buffer[] = []
   let waiting = 0
@@ -226,8 +223,7 @@ function serve(socket: Socket, connection: number, requests: Received[], script:
       await body
     }
   }
-  // The connection closing in the middle of anything ends the conversation; scripts that expect it
-  // look at `gone`.
+  // A closed connection ends the script; scripts that expect one await `gone`.
   run().catch(() => {})
 }
 

@@ -1,5 +1,5 @@
-// TABLE of answers that a provider can give, each with what must arrive at the caller. Bodies are
-// the wire bytes, compressed ones included.
+// TABLE of provider responses, each with what must reach the caller. Bodies are wire bytes, also
+// compressed ones.
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { answer, chunk, head, type Script } from './fake.ts'
 
@@ -7,7 +7,7 @@ export type Scripted = {
   name: string
   script: Script
   status: number
-  /** End-to-end headers that must arrive as they are: name, value, … */
+  /** End-to-end headers that must arrive unchanged: name, value, … */
   headers: string[]
   body: Buffer
   trailers?: string[]
@@ -35,7 +35,7 @@ export const BINARY = Buffer.from(
   Array.from({ length: 70_000 }, (_, i) => (i * 7919 + (i >> 8)) & 0xff),
 )
 
-/** A chunked answer in the given pieces, one write each. */
+/** A chunked response, one write per piece. */
 export function chunked(
   status: number,
   headers: string[],

@@ -1,11 +1,11 @@
-// The provider's side of WebSockets, as cheap as it can be: agrees to a handshake, and then takes
-// whatever comes, sends without end, or never answers, by the model that is asked for.
+// A cheap provider of WebSockets: accepts a handshake and then, depending on the model, ignores
+// what it receives, sends without end, or never responds.
 import type { Socket } from 'node:net'
 import { switchingHead } from '../../../server/http1/raw-connection.ts'
 import { frameOf, OPCODE } from '../../../server/http1/websocket/frames.ts'
 import { acceptHeaders } from '../../../server/http1/websocket/handshake.ts'
 
-/** Models of which the provider sends without end, or says nothing at all. */
+/** Models for which the provider sends without end, or nothing. */
 export const ENDLESS_MODEL = 'gpt-endless'
 export const SILENT_MODEL = 'gpt-silent'
 const EVENT = frameOf(
