@@ -1,6 +1,6 @@
-// What each optimisation of the data path buys: the server as it is beside the server with one of
-// them switched off, under the same load, in turns. `--seconds N`, `--rounds N`, `--mode
-// requests|large|events`, `--only TEXT` (part of a row's name). Linux only: it reads /proc.
+// What each optimisation of the data path saves: compares the server with one that has it switched
+// off, under the same load, in turns. `--seconds N`, `--rounds N`, `--mode requests|large|events`,
+// `--only TEXT` (part of a row's name). Linux only: it reads /proc.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ try {
     for (const one of [on, off]) await load(mode, one, connections, ...warm).found
     const costs: [on: number, off: number][] = []
     for (let round = 0; round < Number(options.rounds); round++) {
-      // There and back, so that neither always runs on the hotter machine.
+      // Alternate the order, so that neither always runs on the hotter machine.
       if (round % 2 === 0) costs.push([await cost(on), await cost(off)])
       else {
         const second = await cost(off)

@@ -1,6 +1,6 @@
-// Every hostile archive, and the largest sound ones, each in a process of its own: how long until
-// it is refused (or read), and the most memory that the process ever held. Fails when a hostile one
-// is not refused within two seconds and 300 MB, or a sound one takes more memory than that.
+// Opens every hostile archive, and the largest valid ones, each in its own process: measures the
+// time until it is refused (or read), and peak memory. Fails if a hostile one is not refused within
+// two seconds and 300 MB, or a valid one takes more memory.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,8 +41,8 @@ async function open(path: string): Promise<Outcome> {
 }
 
 /**
- * The most that was ever resident. (`resourceUsage().maxRSS` would count what the parent held
- * before this program started.)
+ * Peak resident memory. (`resourceUsage().maxRSS` would include the parent's memory before this
+ * program started.)
  */
 function peakMemory(): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024

@@ -1,12 +1,11 @@
-// What a certificate notices, and what it costs: `npm run bench -- certificate FOLDER`. Converts every
-// page below a folder of exports, damages the Markdown (a block dropped, doubled or moved, a cell
-// lost), and asks whether the certificate says so. Only damage that a reader would see counts. Before
-// that: whether it says nothing of documents that nobody has damaged. After it: what the conversion of
-// all pages as one export costs with a certificate and without one (parts/certificate-cost.ts).
-//   --mutants N  how many (default 2000)      --show N  unnoticed ones that are printed (default 5)
-//   --rounds N   conversions of each kind, of which the best counts (default 7)
-// Fails below 99 %, where it says something of a whole document, and where certified conversions take
-// 15 % longer than others on a machine with a second core.
+// What a certificate detects, and what it costs: `npm run bench -- certificate FOLDER`. Converts
+// every page below a folder of exports, checks that the certificate reports no difference, then
+// damages the Markdown (drops, doubles or moves a block, loses a cell) and checks that it does.
+// Only visible damage counts. Finally measures the conversion of all pages as one export, with and
+// without a certificate (parts/certificate-cost.ts). --mutants N  how many (default 2000)
+// --show N  unnoticed ones that are printed (default 5) --rounds N   conversions of each kind, of
+// which the best counts (default 7) Fails below 99 %, if an undamaged document differs, or if
+// certified conversions take 15 % longer than others on a machine with a second core.
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fromMarkdown } from 'mdast-util-from-markdown'
@@ -36,7 +35,7 @@ if (!folder) {
   process.exit(2)
 }
 
-/** A node of a tree, as far as it is looked at here. */
+/** The parts of a tree node that are used here. */
 interface Node {
   type: string
   children?: readonly Node[] | undefined
@@ -58,7 +57,7 @@ function parse(markdown: string): Node {
   })
 }
 
-/** What a tree shows, without its places in the text. */
+/** A tree without its positions. */
 function shownBy(markdown: string): string {
   return JSON.stringify(parse(markdown), (key, value: unknown) =>
     key === 'position' || key === 'spread' ? undefined : value,
@@ -76,7 +75,7 @@ const place = ({ position }: Node): [number, number] => [
   position?.end.offset ?? 0,
 ]
 
-/** All places of siblings in a tree. */
+/** All lists of siblings in a tree. */
 function siblingsIn(node: Node, found: Node[][] = []): Node[][] {
   const blocks = (node.children ?? []).filter((child) => !INLINE.has(child.type))
   if (blocks.length > 0 && node.type !== 'table' && node.type !== 'tableRow') found.push(blocks)
@@ -97,7 +96,7 @@ function cellsIn(node: Node, found: Node[] = []): Node[] {
 
 type Mutate = (markdown: string, tree: Node, pick: (n: number) => number) => string | null
 
-/** Begins of lines are taken along, so that prefixes stay right. */
+/** Includes the line's prefix, so that prefixes stay correct. */
 const lineStart = (text: string, at: number) => text.lastIndexOf('\n', at - 1) + 1
 
 /** TABLE of ways to damage a document. */

@@ -1,6 +1,6 @@
-// Kills and restarts processes and what stands behind them under load, and audits what is left.
-// Ends with code 1 where anything was lost, doubled or wrong. `--minutes N`, `--store
-// embedded|distributed`, `--seed S`, `--pause MS` (between one trouble and the next, on average).
+// Kills and restarts servers, databases and storage under load, then audits the data. Exits with 1
+// if anything was lost, doubled or wrong. `--minutes N`, `--store embedded|distributed`, `--seed
+// S`, `--pause MS` (between two faults, on average).
 import { parseArgs } from 'node:util'
 import { BACKINGS } from '../test/chaos/backings.ts'
 import { chaos } from '../test/chaos/chaos.ts'

@@ -1,8 +1,7 @@
-// How fast a page is converted, beside merely reading it and beside other converters: `npm run
-// bench -- convert FOLDER`. All take turns on the same pages in one process, round after round, so
-// that the machine's moods hit all alike.
-//   --rounds N  rounds counted (default 9); one more warms up      --only NAME[,NAME]  contestants
-//   to run Fails when a bar is missed.
+// How fast a page is converted, compared with only parsing it and with other converters: `npm run
+// bench -- convert FOLDER`. All take turns on the same pages in one process, so that noise affects
+// all alike. --rounds N  rounds counted (default 9); one more warms up      --only NAME[,NAME]
+// contestants to run Fails when a bar is missed.
 import { Parser } from 'htmlparser2'
 import { parseArgs } from 'node:util'
 import { convertHtml } from '../packages/notion-markdown/src/index.ts'
@@ -28,7 +27,7 @@ const handlers = {
   onprocessinginstruction: nothing,
 }
 
-/** Reads a page with the parser that most tools stand on, and does nothing with it. */
+/** Only parses a page, with the parser that most tools use. */
 const parseOnly: Convert = (html) => {
   const parser = new Parser(handlers)
   parser.end(html)
@@ -37,7 +36,7 @@ const parseOnly: Convert = (html) => {
 
 installRivals()
 
-/** TABLE: how many times as fast as a contestant ours must be. */
+/** TABLE of bars: how many times as fast as each contestant ours must be. */
 const BARS: Readonly<Record<string, number>> = {
   'htmlparser2, reading only': 0.6,
   'mdream (JavaScript)': 1.4,
@@ -63,7 +62,7 @@ const rounds = Number(values.rounds)
 const times = new Map(chosen.map(({ name }) => [name, [] as number[]]))
 const failures = new Map<string, number>()
 for (let round = 0; round <= rounds; round++) {
-  // Every round begins with another contestant.
+  // Each round starts with another contestant.
   for (let turn = 0; turn < chosen.length; turn++) {
     const { name, convert } = chosen[(round + turn) % chosen.length]!
     let failed = 0

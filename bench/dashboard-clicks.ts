@@ -1,8 +1,8 @@
-// How long each click in the dashboard takes, until what was asked for stands there: a real
-// browser, 5,000 keys and 1,000,000 rows of the ledger. Prints the median and the worst of some
-// rounds, the CPU of the page's thread and of this process (the server, and what drives the
-// browser), the page's nodes and the bytes that came. Fails where a median is above 200 ms. The
-// fourth argument names the clicks to measure by a part of their text.
+// How long each click in the dashboard takes until its result is visible: a real browser, 5,000
+// keys and 1,000,000 rows of the ledger. Prints the median and the worst round, the CPU of the
+// page's thread and of this process (the server and the browser's driver), the page's nodes and the
+// bytes received. Fails if a median is above 200 ms. The fourth argument selects clicks by a part
+// of their text.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,10 +19,7 @@ const ROUNDS = Number(process.argv[4] ?? 5)
 const ONLY = process.argv[5] ?? ''
 const BAR_MS = 200
 
-/**
- * What is told in the page, as JavaScript: that nothing older is shown any more, and the text of a
- * first element.
- */
+/** Conditions as JavaScript for the page: no stale content, and the text of an element. */
 const FRESH = `document.querySelector('main [class*=stale]') === null`
 const rowsAre = (count: number): string =>
   `document.querySelectorAll('main table tbody tr').length >= ${count} && ${FRESH}`
@@ -31,10 +28,7 @@ const says = (selector: string, text: RegExp): string =>
 const has = (selector: string): string =>
   `document.querySelector('${selector}') !== null && ${FRESH}`
 
-/**
- * TABLE of clicks: where somebody is, what they press, and what holds in the page when what they
- * asked for stands there.
- */
+/** TABLE of clicks: the page, the click, and the condition for its result. */
 const CLICKS: readonly {
   what: string
   at: string
@@ -122,8 +116,8 @@ const CLICKS: readonly {
 ]
 
 /**
- * Run in the page: from the next click or choice on it looks at each frame whether that holds. What
- * brings the click there, and looks at the page from outside, would take longer than the page.
+ * Run in the page: from the next click or choice, checks the condition at each frame. Measuring
+ * from outside would take longer than the page itself.
  */
 const measuring = (until: string): string => `void (window.took = new Promise((resolve) => {
   const begin = ({ timeStamp }) => {
@@ -167,8 +161,7 @@ try {
     inspector.send('Performance.enable', { timeDomain: 'threadTicks' }),
   ])
   /**
-   * Answers that have begun and not ended, and the bytes of those that came over the network:
-   * compressed, with their heads.
+   * Responses in progress, and the bytes received over the network: compressed, with their heads.
    */
   const open = new Set<string>()
   let received = 0
@@ -179,8 +172,8 @@ try {
     received += encodedDataLength
   })
   /**
-   * What the page has worked so far, in milliseconds of its thread's CPU: with the server's, all
-   * there is to wait for on a quiet machine, and hardly more on a busy one.
+   * CPU of the page's thread so far, in milliseconds. Together with the server's it is the whole
+   * wait on a quiet machine, and hardly depends on a busy one.
    */
   const worked = async (): Promise<number> => {
     const { metrics } = await inspector.send('Performance.getMetrics')
@@ -204,7 +197,7 @@ try {
       const after = await worked()
       const { user, system } = process.cpuUsage(idle)
       await waitFor(() => open.size === 0)
-      // The first one loads the code of the page and warms the server.
+      // The first round loads the page's code and warms the server.
       if (round > 0) times.push(took)
       if (round > 0) work.push(after - before)
       if (round > 0) served.push((user + system) / 1000)

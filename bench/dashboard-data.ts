@@ -1,6 +1,6 @@
-// How long each page of the dashboard waits for its data when the ledger has 1,000,000 rows: the
-// server as it is, asked by HTTP. The rows are written straight into the store's file: 30 days, 3
-// accounts, 60 keys (or the third argument), 8 models; the roll-ups are summed from them.
+// How long each page of the dashboard waits for its data when the ledger has 1,000,000 rows, over
+// HTTP. The rows are written directly to the store's file: 30 days, 3 accounts, 60 keys (or the
+// third argument), 8 models; the roll-ups are summed from them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ try {
   const middle = new Date(now - 15 * DAY).toISOString()
   const before = new Date(now - 14 * DAY).toISOString()
   const recently = new Date(now - 2 * DAY).toISOString()
-  /** TABLE of what the pages ask for. */
+  /** TABLE of the pages' requests. */
   const asked = [
     'overview?range=hour',
     'overview?range=day',
@@ -112,7 +112,7 @@ try {
       })
       size = (await answer.arrayBuffer()).byteLength
       if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
-      // The first one compiles and opens what all others share.
+      // The first request warms the server.
       if (round > 0) times.push(performance.now() - started)
       else used = process.cpuUsage()
     }

@@ -1,6 +1,6 @@
-// What the dashboard weighs, and how soon a person can use it: JavaScript gzipped, and the median
-// time of cold loads in a real browser until the overview's numbers stand there and a click works.
-// Fails above 200 KB at first, 350 KB in all, or one second.
+// The size of the dashboard, and how soon it is usable: gzipped JavaScript, and the median time of
+// cold loads in a real browser until the overview shows its numbers and a click works. Fails above
+// 200 KB for the first page, 350 KB in total, or one second.
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,8 +1,8 @@
-// Whether folders of pages for Docusaurus are a site: `npm run bench -- docusaurus FOLDER`. Installs
+// Whether folders of pages for Docusaurus build: `npm run bench -- docusaurus FOLDER`. Installs
 // Docusaurus into a temporary folder (from npm's registry), converts every export below FOLDER with
-// `flavor=docusaurus`, builds a site of all of them, and follows every link of what was built.
-//   --site DIR  a folder where Docusaurus is installed already, or is to stay installed
-// Fails where the build says a warning, or a link, an anchor or a file of the site is missing.
+// `flavor=docusaurus`, builds a site of all of them, and follows every link in it. --site DIR  a
+// folder where Docusaurus is installed already, or is to stay installed Fails if the build warns,
+// or if a link, an anchor or a file of the site is broken.
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -30,7 +30,7 @@ if (!folder) {
   console.error('usage: npm run bench -- docusaurus FOLDER [--site DIR]')
   process.exit(2)
 }
-/** Lines of what is wrong that are shown. */
+/** Most faults shown. */
 const MAX_SHOWN = 40
 
 const scratch = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
@@ -72,7 +72,7 @@ for (const [n, { archive }] of exportsIn(folder, scratch).entries()) {
 const began = performance.now()
 const said = run(join('node_modules', '.bin', 'docusaurus'), ['build'])
 const seconds = ((performance.now() - began) / 1000).toFixed(0)
-// KaTeX has no widths for some characters of other people's formulas, and says so whatever it is told.
+// KaTeX always warns about characters without metrics, whatever its options.
 const warnings = said
   .split('\n')
   .filter((line) => /warn|error/i.test(line) && !line.startsWith('No character metrics'))
@@ -83,7 +83,7 @@ console.log(`${pages} pages, built in ${seconds} s: ${warnings.length} lines wit
 console.log(`${links} links of ${files} pages of the site: ${broken.length} lead nowhere`)
 process.exitCode = warnings.length === 0 && broken.length === 0 ? 0 : 1
 
-/** Runs a program in the site. @returns what it says @throws Error with that, where it fails */
+/** Runs a program in the site. @returns its output @throws Error with the output if it fails */
 function run(program: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     cwd: site,

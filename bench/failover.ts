@@ -1,8 +1,7 @@
-// A PostgreSQL primary is lost under load and its synchronous standby takes over at an address that
-// moves, or the standby is lost for a while and commits wait for it, again and again: every request
-// of a key without a limit passes, everything that the provider received is in the ledger once, and
-// no window is exceeded. Ends with code 1 where it is not so. `--rounds N`, `--processes N`,
-// `--callers N` of each kind.
+// Kills a PostgreSQL primary under load, so that its synchronous standby takes over its address, or
+// kills the standby, so that commits wait, again and again. Every request of a key without a limit
+// must pass, everything that the provider received must be in the ledger once, and no window may be
+// exceeded. Exits with 1 otherwise. `--rounds N`, `--processes N`, `--callers N` of each kind.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,18 +27,18 @@ const { values } = parseArgs({
     callers: { type: 'string', default: '4' },
   },
 })
-/** How long the database is away, at most, and what passes between two losses. */
+/** Longest outage of the database, and the pause between two outages. */
 const MAX_AWAY_MS = 6_000
 const PAUSE_MS = 4_000
 
-/** What is lost, and what stays. */
+/** A primary and its standby. */
 interface Pair {
   readonly primary: Postgres
   readonly standby: Postgres
   readonly address: MovingAddress
 }
 
-/** TABLE of what is lost for `away` milliseconds; gives the primary afterwards. */
+/** TABLE of outages of `away` milliseconds; each returns the primary afterwards. */
 const LOSSES: Record<string, (pair: Pair, away: number) => Promise<Postgres>> = {
   'primary killed': async (pair, away) => {
     await pair.primary.stop()
@@ -111,7 +110,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
 await sleep(PAUSE_MS)
 await callers.stop()
 const codes = await Promise.all(servers.map((server) => stopServer(server)))
-// Of what was lost between the database and a process, the next start knows that nobody waits.
+// The next start settles what was lost between the database and a process.
 await stopServer(await startServer(settings))
 await using store = await openStore({ data, databaseUrl, now: Date.now() })
 const wrong = [

@@ -1,10 +1,9 @@
-// While one key, account or address does its worst, in full volume
-// (test/proxy/fairness/attacks.ts): whether every request of another key, or account, succeeds, how
-// much later its p99 is than without (less what requests through a process that only relays are
-// later by), how the attacker is answered, and how large the server becomes; beside them the
-// longest turn of its event loop in processor time, and the longest pause of the collector. `--only
-// TEXT`, `--seconds N`, `--many N` connections, `--megabytes N` of a body. Ends with code 1 where a
-// bar is missed. Linux only: it reads /proc.
+// Runs each attack by one key, account or address at full volume (test/proxy/fairness/attacks.ts),
+// and measures whether every request of another key or account succeeds, how much its p99 grows
+// (minus the growth through a process that only relays), how the attacker is answered, and the
+// server's memory; also the longest turn of its event loop in CPU time, and the longest pause of
+// the garbage collector. `--only TEXT`, `--seconds N`, `--many N` connections, `--megabytes N` of a
+// body. Exits with 1 if a bar is missed. Linux only: it reads /proc.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -30,7 +29,7 @@ const { values } = parseArgs({
   },
 })
 const MOST_LATER_MS = 10
-/** What the server may have resident: its 512 MB of held bodies, and itself. */
+/** Most resident memory of the server: 512 MB of buffered bodies, and itself. */
 const MOST_MB = 1_200
 const PACE_MS = 10
 const MB = 1024 * 1024
@@ -42,7 +41,7 @@ const BODY = Buffer.from(
 
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-fairness-'))
 const upstream = await freePort()
-// Streams of an event each millisecond, which never end.
+// Endless streams with an event each millisecond.
 const provider = fork(
   join(import.meta.dirname, 'proxy/upstream.ts'),
   [String(upstream), '1', '1000000000'],
@@ -64,7 +63,7 @@ const { port, pid, child } = await startServer(
   PROBE_FLAGS,
 )
 const control = await freePort()
-// What a busy machine does to requests: nobody attacks this one.
+// The control, which nobody attacks: shows what a busy machine does to requests.
 const relay = fork(
   join(import.meta.dirname, 'proxy/relay.ts'),
   [String(control), String(upstream)],
@@ -85,7 +84,7 @@ const scene: Scene = {
 const agent = new Agent({ keepAlive: true })
 const upload = form(file('page.html', PAGE))
 
-/** Who asks: the others, and the control. */
+/** Who sends requests: the others, or the control. */
 type Asking = Attack['others'] | 'control'
 
 /** One request: its status, and how long it took in milliseconds. */
@@ -130,8 +129,8 @@ interface Asked {
 }
 
 /**
- * Requests for some seconds, one every few milliseconds. @returns how many did not succeed, and the
- * p99
+ * Sends requests for some seconds, one every few milliseconds. @returns the number of failures, and
+ * the p99
  */
 async function others(kind: Asking, seconds: number): Promise<Asked> {
   const until = performance.now() + seconds * 1000
@@ -149,7 +148,7 @@ async function others(kind: Asking, seconds: number): Promise<Asked> {
   }
 }
 
-/** The same, and the control at the same time; for conversions there is none. */
+/** The same with the control at the same time; conversions have none. */
 function both(kind: Attack['others'], seconds: number): Promise<[Asked, Asked]> {
   return Promise.all([others(kind, seconds), others('control', seconds)])
 }

@@ -1,8 +1,7 @@
 // What converters keep of real pages: `npm run bench -- fidelity FOLDER`. The two readers of `npm
-// run test:corpus` (one of the export, one of CommonMark + GFM + math) read each page and what it
-// was converted to. How Tollmark writes what Markdown has no form for is not judged: what is
-// counted are words in their order, and tables, equations and code blocks that come out with the
-// same content.
+// run test:corpus` (one of the export, one of CommonMark + GFM + math) read each page and its
+// conversion. Counts words in order, and tables, equations and code blocks with the same content;
+// ignores how Tollmark writes what Markdown cannot express.
 import { basename } from 'node:path'
 import { convertHtml } from '../packages/notion-markdown/src/index.ts'
 import { pagesOf } from '../test/corpus/pages.ts'
@@ -21,7 +20,7 @@ import {
 } from '../test/fidelity/outline.ts'
 import { installRivals, RIVALS, type Convert } from './rivals/load.ts'
 
-/** TABLE: what is counted → each one's content in a page, as a text that must be found again. */
+/** TABLE of what is counted, and how its text is read from a page. */
 const COUNTED: Readonly<Record<string, (page: Outline) => string[]>> = {
   tables: ({ blocks }) => blocks.filter((block) => block.kind === 'table').map(tableText),
   equations: ({ blocks }) =>
@@ -37,8 +36,8 @@ const COUNTED: Readonly<Record<string, (page: Outline) => string[]>> = {
 }
 
 /**
- * A table's words: pictures do not count (some keep the icons beside names, some do not), nor empty
- * rows and cells at the end.
+ * A table's words, without pictures (converters differ on icons beside names) and without trailing
+ * empty rows and cells.
  */
 function tableText(table: Extract<Block, { kind: 'table' }>): string {
   const rows = table.rows.map((row) =>
@@ -52,11 +51,11 @@ function tableText(table: Extract<Block, { kind: 'table' }>): string {
 
 function runsIn(block: Block): Run[] {
   if (block.kind === 'table') return block.rows.flat(2)
-  // A toggle's summary is raw HTML, where Markdown has no equations.
+  // A toggle's summary is raw HTML, which cannot contain equations.
   return 'runs' in block && block.kind !== 'toggle' ? block.runs : []
 }
 
-/** How many of `wanted` are in `found`, each counted once. */
+/** How many of `wanted` are in `found`, counting each once. */
 function kept(wanted: readonly string[], found: readonly string[]): number {
   const left = new Map<string, number>()
   for (const text of found) left.set(text, (left.get(text) ?? 0) + 1)

@@ -1,7 +1,7 @@
 // How long `npm start` takes on a fresh clone with an empty npm cache: until it listens, until the
-// dashboard is built, and how long a second start takes. `npm run bench -- fresh-clone [--rounds 3]`
-// clones the last commit; changes that are not committed are not in it. Bar: the best first start ≤
-// 15 s, the best second one ≤ 1 s. The registry is the one that npm is set up for.
+// dashboard is built, and for a second start. `npm run bench -- fresh-clone [--rounds 3]` clones
+// the last commit, without uncommitted changes. Bar: the best first start ≤ 15 s, the best second
+// one ≤ 1 s. It uses npm's configured registry.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' } } })
 const root = join(import.meta.dirname, '..')
-/** Without the Node of this clone's packages: a new user has none. */
+/** Without the Node from this clone's packages, which a new user does not have. */
 const PATH = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
@@ -68,7 +68,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
   }
 }
 
-/** The best and the median: whatever else runs on the machine only ever adds. */
+/** Prints the best and the median; the best counts, because other load only adds time. */
 function told(name: string, of: readonly number[]): number {
   const sorted = of.toSorted((a, b) => a - b)
   const best = sorted[0] ?? NaN

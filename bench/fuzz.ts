@@ -1,5 +1,5 @@
-// The fuzzer for as long as wanted: `--minutes N` for each target (0: one case), `--target NAME`,
-// `--seed N`. Ends with code 1 at the first failure of a target, whose seed it prints.
+// Runs the fuzzer: `--minutes N` for each target (0: one case), `--target NAME`, `--seed N`. Exits
+// with 1 at the first failure and prints its seed.
 import { parseArgs } from 'node:util'
 import { fuzz } from '../test/fuzz/run.ts'
 import { FUZZED } from '../test/fuzz/targets.ts'

@@ -1,11 +1,10 @@
-// How long everybody else's streams stand still while one key, account or stranger makes trouble:
-// for each kind of it (bench/gaps/troubles.ts) the longest gap in a stream of another key, over the
-// longest in one of the same provider that comes through a process which only streams, at the same
-// time, and the longest turn of the server's event loop in processor time, without the collector's
-// pauses. Medians of the rounds. `--only TEXT` (part of a kind's name), `--rounds N`, `--seconds
-// N`, `--every MS` between events, `--rows N` in the ledger, `--slices` (measures the longest
-// callback too, which slows the server down), `--profile FOLDER` (a CPU profile of the server).
-// Ends with code 1 where a bar is missed. Linux only.
+// How long other streams stall during an attack by one key, account or stranger. For each attack
+// (bench/gaps/troubles.ts): the longest gap in another key's stream, minus the longest in a control
+// stream through a process that only relays, and the longest turn of the server's event loop in CPU
+// time, without garbage collection. Medians of the rounds. `--only TEXT` (part of a kind's name),
+// `--rounds N`, `--seconds N`, `--every MS` between events, `--rows N` in the ledger, `--slices`
+// (also measures the longest callback, which slows the server down), `--profile FOLDER` (a CPU
+// profile of the server). Exits with 1 if a bar is missed. Linux only.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -37,12 +36,12 @@ const { values } = parseArgs({
   },
 })
 const MOST_GAP_MS = 20
-/** One slice of one millisecond, and what the turn of the loop has beside it. */
+/** A slice of 1 ms, and the rest of the turn. */
 const MOST_TURN_MS = 5
 const MOST_SLICE_MS = 1
-/** Steps of marking are part of the pauses that V8 tells about. */
+/** So that the reported pauses include all marking. */
 const WHOLE_PAUSES = ['--no-incremental-marking']
-/** What a kind of trouble may take beyond its seconds before it is stopped. */
+/** How much longer than planned an attack may take before it is stopped. */
 const PATIENCE_MS = 60_000
 const here = join(import.meta.dirname, 'gaps')
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-gaps-'))
@@ -55,7 +54,7 @@ function part(file: string, args: readonly string[], flags: readonly string[] = 
   return child
 }
 
-/** The next thing that a part says; rejects where it ends instead. */
+/** The next message of a part; rejects if it ends instead. */
 async function said<T>(child: ChildProcess, most = PATIENCE_MS): Promise<T> {
   const over = new AbortController()
   const timer = setTimeout(() => over.abort(new Error('a part of the bench says nothing')), most)
@@ -88,7 +87,7 @@ async function listening(port: number): Promise<void> {
   }
 }
 
-/** A provider that answers streams with an event every few milliseconds, for ever. */
+/** A provider of endless streams with an event every few milliseconds. */
 async function startProvider(): Promise<number> {
   const port = await freePort()
   part(join(import.meta.dirname, 'proxy/upstream.ts'), [String(port), values.every, '1000000000'])
@@ -132,7 +131,8 @@ let missed = 0
 
 function report(name: string, rounds: readonly Round[]): void {
   const over = median(rounds.map(({ gaps }) => gaps.proxied - gaps.control))
-  // A callback that is long in each round is long itself; in some, the machine was busy.
+  // The minimum of the rounds: a callback that is long only in some rounds was delayed by the
+  // machine.
   const slice = Math.min(...rounds.map(({ probed }) => probed.slice))
   const of = (what: 'turn' | 'stall' | 'pause' | 'paused'): number =>
     median(rounds.map(({ probed }) => probed[what]))
@@ -161,10 +161,7 @@ function report(name: string, rounds: readonly Round[]): void {
   )
 }
 
-/**
- * The kinds of callbacks that took more than a millisecond, and how many of how many did in a
- * round.
- */
+/** The kinds of callbacks that took more than a millisecond, and how many per round. */
 function longSlices(rounds: readonly Round[]): string {
   const counts = new Map<string, number[]>()
   rounds.forEach(({ probed }, i) => {

@@ -1,17 +1,16 @@
-// Whether conversion stays linear: every hostile shape at n and 4n characters, `npm run bench --
+// Whether conversion is linear: every hostile shape at n and 4n characters, `npm run bench --
 // growth [NAME …]`. Each shape runs in a process of its own with a deadline, so that a hang or a
-// crash is a row of the table and no more.
-//   --size N      the larger size in characters (default 10,000,000)      --deadline S  seconds a
-//   shape may take (default 60) Fails when time at 4n is more than 5 times time at n, when a word
-//   is lost, or when a process dies.
+// crash is a row of the table and no more. --size N      the larger size in characters (default
+// 10,000,000)      --deadline S  seconds a shape may take (default 60) Fails when time at 4n is
+// more than 5 times time at n, when a word is lost, or when a process dies.
 import { parseArgs } from 'node:util'
 import { convertHtml } from '../packages/notion-markdown/src/index.ts'
 import { NEEDLE, shapes, type Shape } from './parts/shapes.ts'
 import { runChild } from './parts/child.ts'
 
 /**
- * What a child measured. Milliseconds of processor time of the converting thread, which other work
- * on the machine does not stretch; MB.
+ * A child's measurements: CPU milliseconds of the converting thread, which other load does not
+ * change; MB.
  */
 interface Measure {
   small: number
@@ -21,7 +20,7 @@ interface Measure {
   kept: boolean
 }
 
-/** Time at 4n over time at n that still counts as linear. */
+/** Largest ratio of the time at 4n to that at n that counts as linear. */
 const MOST = 5
 
 const { values, positionals } = parseArgs({
@@ -40,7 +39,7 @@ if (values.child !== undefined) {
   console.log(JSON.stringify(measure(shape)))
 } else process.exitCode = await compareAll()
 
-/** The best of several conversions at each size, after a warm-up; fewer where one takes long. */
+/** The best of several conversions at each size, after a warm-up; fewer if one takes long. */
 function measure(shape: Shape): Measure {
   const small = shape.make(size / 4)
   const large = shape.make(size)
@@ -50,7 +49,7 @@ function measure(shape: Shape): Measure {
     let least = Infinity
     let spent = 0
     for (let run = 0; run < 5 && spent < 2000; run++) {
-      globalThis.gc?.() // The rubbish of one run is not the next one's burden.
+      globalThis.gc?.() // Collect, so that one run's garbage does not slow the next.
       const begun = process.threadCpuUsage()
       output = convertHtml(html)
       const { user, system } = process.threadCpuUsage(begun)
@@ -87,8 +86,8 @@ async function compareAll(): Promise<number> {
       continue
     }
     const ratio = result.large / result.small
-    // What takes 10 ms a megabyte is limited by the memory's speed, which is another one for what
-    // no longer fits into the caches.
+    // At 10 ms per megabyte, memory speed is the limit, and larger inputs no longer fit into the
+    // caches.
     const slow = ratio > MOST && result.large > size / 1e5
     const verdict = [slow ? 'NOT LINEAR' : '', result.kept ? '' : 'TEXT LOST']
       .filter((word) => word)

@@ -1,9 +1,9 @@
-// What the inspection of request bodies costs: bytes a second by the shape of the body, for a key
-// with models and for one without; how the time at 4n compares with that at n; and the longest
-// step, which bounds how long everybody else waits (a slice is SLICE_MS and at most two steps
-// more). `npm run bench -- inspect [TEXT …]` (parts of shapes' names), `--size MB` (4n, default
-// 64). The best of many runs over 256 KB, each shape beside a plain loop over the same bytes: where
-// the loop is slow, the machine is. Ends with code 1 where a bar is missed.
+// What the inspection of request bodies costs, by the shape of the body, for a key with models and
+// one without: bytes per second; the time at 4n compared with n; and the longest step, which limits
+// how long other requests wait (a slice is SLICE_MS and at most two more steps). `npm run bench --
+// inspect [TEXT …]` (parts of shapes' names), `--size MB` (4n, default 64). The best of many runs
+// over 256 KB; a plain loop over the same bytes shows how slow the machine is. Exits with 1 if a
+// bar is missed.
 import { parseArgs } from 'node:util'
 import { Inspection } from '../server/proxy/inspect/inspection.ts'
 import { SLICE_MS } from '../server/proxy/inspect/scheduler.ts'
@@ -133,7 +133,7 @@ function different(bytes: number, unit: (i: number) => string): Buffer {
 const provider = createProviderTable().byId('openai')!
 
 /**
- * Inspects a body as the queue would. @param onStep told how long each step took, in milliseconds
+ * Inspects a body as the queue does. @param onStep gets the duration of each step, in milliseconds
  */
 function inspect(
   { type }: Shape,
@@ -163,7 +163,7 @@ function plainLoop(body: Buffer): number {
   return sum
 }
 
-/** Least milliseconds of many short runs: other programs interrupt the long ones. */
+/** The shortest of many short runs in milliseconds, because other programs interrupt long ones. */
 function best(run: () => void): number {
   let least = Infinity
   for (let i = 0, spent = 0; i < 20 || (i < 200 && spent < 500); i++) {
@@ -176,7 +176,7 @@ function best(run: () => void): number {
   return least
 }
 
-/** Least milliseconds of processor time of this thread. */
+/** The least CPU time of this thread, in milliseconds. */
 function cpu(run: () => void): number {
   let least = Infinity
   for (let i = 0; i < 3; i++) {
@@ -188,10 +188,7 @@ function cpu(run: () => void): number {
   return least
 }
 
-/**
- * The longest step, in milliseconds: of each step the least of several runs, because other programs
- * interrupt any of them.
- */
+/** The longest step, in milliseconds, taking the shortest of several runs for each step. */
 function longestStep(of: Shape, body: Buffer, strict: boolean): number {
   let least: number[] = []
   for (let run = 0; run < 6; run++) {
@@ -219,7 +216,7 @@ for (const one of SHAPES.filter(
     best(() => void plainLoop(short)),
   ]
   const times = (body: Buffer): number => cpu(() => inspect(one, body, false))
-  // What takes a few ticks of the system's clock says nothing.
+  // A few clock ticks are too short to compare.
   const atN = times(small)
   const ratio = atN < MIN_CPU_MS ? 0 : times(large) / atN
   const step = Math.max(longestStep(one, short, true), longestStep(one, short, false))

@@ -1,8 +1,8 @@
-// What a durable reservation and its settlement cost: rows a second, wait, CPU of each thread.
+// What a durable reservation and its settlement cost: rows per second, latency, CPU of each thread.
 // `--rows N`, `--callers N,N,…`. With `--postgres` on a PostgreSQL of its own on this machine, with
-// fsync, or on the one of TEST_DATABASE_URL (an empty database); then also the WAL of a row, counted
-// from a checkpoint on, and its bytes with those of indexes and sums; `--vacuum` also what a vacuum
-// between, and a reindex in the end, leave of them.
+// fsync, or on the one of TEST_DATABASE_URL (an empty database); then also the WAL of a row,
+// counted from a checkpoint on, and its bytes with those of indexes and sums; `--vacuum` also what
+// a vacuum between, and a reindex in the end, leave of them.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const databaseUrl = values.postgres
   ? (server?.url ?? new URL(process.env['TEST_DATABASE_URL']!))
   : null
 
-/** A number that PostgreSQL gives for an expression. */
+/** Evaluates a numeric SQL expression. */
 async function ask(url: URL, expression: string): Promise<number> {
   const [row] = await query(url, `select (${expression})::float8 as value`)
   return z.object({ value: z.number() }).parse(row).value
@@ -40,7 +40,7 @@ const WAL = "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
 const SIZE =
   "select sum(pg_total_relation_size(oid)) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
 
-/** A line for each relation that takes a byte or more a row, and for the rows themselves. */
+/** A line for each relation with at least a byte per row, and for the rows themselves. */
 async function parts(url: URL, rows: number): Promise<string> {
   const relations = z.array(z.object({ name: z.string(), bytes: z.number() })).parse(
     await query(

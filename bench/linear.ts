@@ -1,8 +1,8 @@
-// Whether every reader and list that a caller's input reaches is linear: processor time at 4n over
-// that at n, for n such that it takes 20 ms (heads, which have 16 KB at most: so often that it
-// does). The best of five; each row in a process of its own, two at a time, with a deadline. `npm
-// run bench -- linear [TEXT …]` (parts of rows' names; `--at-once N`). Ends with code 1 where a row
-// takes more than five times as long, or does not end. Tables: bench/linear/.
+// Whether every reader and list that a caller's input reaches is linear: CPU time at 4n compared
+// with n, with n chosen so that it takes 20 ms (heads, which have at most 16 KB, are repeated
+// instead). The best of five; each row in its own process, two at a time, with a deadline. `npm run
+// bench -- linear [TEXT …]` (parts of rows' names; `--at-once N`). Exits with 1 if a row takes more
+// than five times as long, or does not end. Tables: bench/linear/.
 import { parseArgs } from 'node:util'
 import { BODIES } from './linear/bodies.ts'
 import { HEADS } from './linear/heads.ts'
@@ -17,21 +17,21 @@ interface Measure {
   size: number
   small: number
   large: number
-  /** How often each was read. */
+  /** Repetitions. */
   times: number
 }
 
 const MOST = 5
 const ENOUGH_MS = 20
 const BEST_OF = 5
-/** So much less than the bar that no other run is needed. */
+/** So far below the bar that one run is enough. */
 const CLEARLY = 4.5
 /**
- * Nanoseconds a byte or row: what takes less is a native search, as fast as the caches that its
- * input fits into.
+ * Nanoseconds per byte or row. Anything faster is a native search, whose speed depends on the CPU
+ * caches.
  */
 const LEAST_NS = 1
-/** What takes less than a few nanoseconds does not read its input. */
+/** A call that takes less than a few nanoseconds does not read its input. */
 const MOST_TIMES = 2 ** 20
 const clock = openThreadClock()
 const all: readonly Row[] = [...HEADS, ...BODIES, ...INSPECTIONS, ...ROWS]
@@ -64,7 +64,7 @@ async function time(read: () => unknown, times: number): Promise<number> {
 async function measure(row: Row): Promise<Measure> {
   let size = row.from
   let read = row.make(size)
-  // The compiler first: what is measured is the second time.
+  // The first run is for the compiler; the second is measured.
   await time(read, 1)
   while ((await time(read, 1)) < ENOUGH_MS && size * 8 <= row.most) {
     size *= 2

@@ -1,8 +1,8 @@
-// How much memory a conversion takes, seen from outside: a real server, real uploads, and what each
-// of its processes ever held. `npm run bench -- memory-conversion [--uploads N]`: archives of 50
-// MB, one at a time, then N uploads at once (default 20). Fails when a process ever holds more than
-// 300 MB, when a job that runs alone shows no progress within a second, or when an upload does not
-// end with the whole document. Linux only: it reads /proc.
+// Peak memory of conversions, seen from outside: a real server, real uploads, and the peak of each
+// process. `npm run bench -- memory-conversion [--uploads N]`: archives of 50 MB, one at a time,
+// then N uploads at once (default 20). Fails if a process exceeds 300 MB, if a job that runs alone
+// shows no progress within a second, or if an upload does not yield the whole document. Linux only:
+// it reads /proc.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ try {
   console.log(
     `${'upload'.padEnd(34)}${'MB'.padStart(6)}${'seconds'.padStart(9)}${'progress'.padStart(10)}${'pages'.padStart(8)}${'server MB'.padStart(11)}${'largest MB'.padStart(12)}${'all MB'.padStart(8)}`,
   )
-  // Nothing but pages; pages among attachments, as most exports are.
+  // Only pages, and pages among attachments, as in most exports.
   await report('one archive of 2,000 pages, images', 1, url, build(48.5 * MB, 0.5, 2000))
   await report('one archive of pages', 1, url, build(49.5 * MB, 1))
   await report('one archive, nine tenths images', 1, url, build(49.5 * MB, 0.1))
@@ -50,7 +50,7 @@ try {
 }
 process.exitCode = failed ? 1 : 0
 
-/** Uploads the same archive `times` times at once, and prints what it took. */
+/** Uploads the same archive `times` times at once, and prints the results. */
 async function report(
   name: string,
   times: number,
@@ -91,11 +91,10 @@ async function report(
 }
 
 /**
- * Sends an archive and returns the document, whether it comes at once or from a job. Each request
- * has a connection of its own.
+ * Sends an archive and returns the document, directly or from a job. Each request has its own
+ * connection.
  *
- * @param onProgress told how many seconds a job took from its acceptance to the first page that is
- *   done
+ * @param onProgress gets the seconds from a job's acceptance to its first converted page
  */
 async function convert(
   url: string,
@@ -132,14 +131,14 @@ function get(url: string, path: string): Promise<Answer> {
 }
 
 /**
- * An archive of about `size` bytes, `share` of it pages (of some usual size, or so many), the rest
- * images that do not compress.
+ * An archive of about `size` bytes: `share` of it pages (of a typical size, or `count` of them),
+ * the rest incompressible images.
  */
 function build(size: number, share: number, count?: number): { bytes: Buffer; pages: number } {
   const random = seeded(1)
   const entries: { name: string; data: string | Uint8Array; stored?: boolean }[] = []
   const usual = Array.from({ length: 8 }, () => pageHtml(random, 400))
-  // What one page comes to is known once it is packed.
+  // The size of a page is known only once it is packed.
   const packed =
     archive(usual.map((text, index) => ({ name: `Page ${index}.html`, data: text }))).length /
     usual.length

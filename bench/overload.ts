@@ -1,10 +1,9 @@
-// Far more than a server can do, for a while: every call is answered, or refused with 503 and
-// Retry-After, and afterwards all is as before. Prints the shares, the slowest refusal, the most
-// memory, and how long it takes until the server answers as before. `--seconds N`, `--calls N` and
-// `--uploads N` at a time. Ends with code 1 where something else came back, or no refusal within a
-// second. Linux only: it reads /proc. The load comes from this process on the same machine, so the
-// times, from the call to connect on, hold what it takes itself to send and read: its callers write
-// ready bytes to sockets.
+// Overloads a server for a while: every call must be answered or refused with 503 and Retry-After,
+// and the server must recover. Prints the shares, the slowest refusal, peak memory, and the time to
+// recover. `--seconds N`, `--calls N` and `--uploads N` at a time. Exits with 1 if another response
+// came, or a refusal took longer than a second. Linux only: it reads /proc. The load comes from
+// this process on the same machine, so the times, measured from connect, include its own sending
+// and reading; to keep that small, callers write prepared bytes to sockets.
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -25,9 +24,9 @@ const { values } = parseArgs({
   },
 })
 const SLOWEST_MS = 1_000
-/** What a call may take more than before, once the server has recovered. */
+/** How much longer than before a call may take once the server has recovered. */
 const SLACK_MS = 250
-/** How long the provider takes. */
+/** Response time of the provider. */
 const PROVIDER_MS = 200
 
 const data = mkdtempSync(join(tmpdir(), 'tollmark-overload-'))
@@ -48,11 +47,11 @@ const { port, pid, child } = await startServer({
   TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}',
   OPENAI_API_KEY: 'sk-bench',
   TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
-  // A tenth of the calls that come.
+  // A tenth of the concurrent calls.
   TOLLMARK_MAX_OPEN: String(Math.ceil(Number(values.calls) / 10)),
 })
 
-/** What came back of one kind of calls. */
+/** The responses to one kind of call. */
 class Tally {
   answered = 0
   refused = 0
@@ -77,7 +76,7 @@ class Tally {
   }
 }
 
-/** A kind of calls: the whole of its request, and whether its callers keep their connection. */
+/** A kind of call: its whole request, and whether callers keep their connections. */
 type Kind = { request: Buffer; keeps: boolean; tally: Tally }
 type Answer = { status: number | string; retryAfter: string | undefined; took: number }
 
@@ -95,7 +94,7 @@ function kindOf(path: string, headers: Record<string, string>, body: Buffer, kee
   }
 }
 
-/** Whoever calls again and again. */
+/** A caller that calls repeatedly. */
 class Caller {
   readonly #port: number
   #socket: Socket | undefined
@@ -135,7 +134,7 @@ class Caller {
           head = head.slice(0, at)
           retryAfter = /^retry-after: (.*)/im.exec(head)?.[1]
         } else left -= bytes.length
-        // An answer without its length would be nobody's here.
+        // Every response here has a Content-Length.
         if (!(left > 0)) end(left === 0 ? Number(head.slice(9, 12)) : 'no length')
       })
       socket.on('error', (error) => end('code' in error ? String(error.code) : error.message))
@@ -170,8 +169,7 @@ try {
   )
   const callOnce = (kind: Kind) => new Caller(port).call(kind)
   const alone = async (kind: Kind) => (await callOnce(kind)).took
-  // A server that has been at work for a while: what it does for the first times is about its
-  // compiler.
+  // Warm the server up, because the first requests measure its compiler.
   const warm = async (kind: Kind, times: number): Promise<void> => {
     for (let i = 0; i < times; i++) await alone(kind)
   }
@@ -188,7 +186,7 @@ try {
     while (performance.now() < until) {
       const { status, retryAfter, took } = await caller.call(kind)
       kind.tally.add(status, retryAfter, took)
-      // A caller that was refused does not come back at once.
+      // A refused caller waits before it tries again.
       if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 500))
     }
   }

@@ -1,5 +1,5 @@
-// Is the wall between keys' objects tight? 100,000 generated requests that name another key's
-// object, and as many ordinary ones.
+// Checks the isolation of keys' objects: 100,000 generated requests that name another key's object
+// must fail, and as many ordinary ones must pass.
 import { foreignThatPass, ordinaryThatFail } from '../test/proxy/objects/ownership-requests.ts'
 
 const COUNT = Number(process.argv[2] ?? 100_000)

@@ -1,8 +1,8 @@
-// What the whole gate costs, side by side in one run with nginx's bare proxy_pass, Caddy's bare
-// reverse_proxy and the Portkey gateway: CPU of a request and of an event, how late an event is,
-// memory of open streams, and what two conversions of 50 MB do to proxied requests. Machines differ
-// and are noisy: believe the ratios, each of which is the median of the rounds' own. `--seconds N`,
-// `--rounds N`, `--only requests|large|events|memory|isolation`. Linux only: it reads /proc.
+// What the proxy costs, compared in one run with nginx's plain proxy_pass, Caddy's plain
+// reverse_proxy and the Portkey gateway: CPU per request and per event, the delay of an event,
+// memory of open streams, and the effect of two conversions of 50 MB on proxied requests. Machines
+// differ and are noisy: trust the ratios, each a median over the rounds. `--seconds N`, `--rounds
+// N`, `--only requests|large|events|memory|isolation`. Linux only: it reads /proc.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,13 +41,10 @@ const wanted = (what: string): boolean => options.only === undefined || options.
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
 const MB = 1024 * 1024
 
-/**
- * What we aim at, beside the bars: a large request through all of the gate costs this many times
- * what nginx takes to pass it on.
- */
+/** Our goal for a large request, besides the bars: its cost as a multiple of nginx's. */
 const GOAL_OF_NGINX = 1.5
 
-/** TABLE of bars: what, of whom, and how many times theirs ours may be at most. */
+/** TABLE of bars: what is measured, the competitor, and the largest allowed ratio. */
 const BARS: readonly [what: Mode, of: string, most: number][] = [
   ['large', 'bare relay', 1.25],
   ['requests', 'nginx', 5],
@@ -59,7 +56,7 @@ const BARS: readonly [what: Mode, of: string, most: number][] = [
 const MOST_DELAY_MS = 1
 const MOST_STREAMS_MB = 300
 const MOST_ISOLATION_MS = 5
-/** A p99 is made by the few worst moments of a machine, which are not always the conversions'. */
+/** Many rounds, because a p99 depends on the machine's few worst moments. */
 const ISOLATION_ROUNDS = 9
 
 /** Resident memory in MB. */
@@ -67,7 +64,7 @@ function memory(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 }
 
-/** Of numbers in their order. */
+/** @param numbers sorted */
 const p99 = (numbers: number[]): number => numbers[Math.floor(numbers.length * 0.99)]!
 
 let missed = 0
@@ -76,7 +73,7 @@ const verdict = (holds: boolean): string => {
   return holds ? '' : '  MISSED'
 }
 
-/** CPU of each request, or of each event, in turns, so that the machine's moods are everybody's. */
+/** CPU per request or event, in turns, so that noise affects all alike. */
 async function costs(mode: Mode, contenders: Contender[]): Promise<void> {
   const { connections, warm, name: what } = MODES[mode]
   const all = new Map(
@@ -85,12 +82,10 @@ async function costs(mode: Mode, contenders: Contender[]): Promise<void> {
       { cost: [] as number[], p50: [] as number[], p99: [] as number[] },
     ]),
   )
-  // Until the compiler is through, which takes a number of requests and no number of seconds:
-  // before that the figures are about the compiler.
+  // Warm up by a number of requests, after which the compiler is done.
   for (const contender of contenders) await load(mode, contender, connections, ...warm).found
   for (let round = 0; round < rounds; round++) {
-    // There and back: whoever comes behind somebody that leaves the machine hot does so every other
-    // time.
+    // Alternate the order, so that none always follows one that leaves the machine hot.
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       await load(mode, contender, connections, RUN_IN_SECONDS).found
       const before = cpu(contender.pid)
@@ -127,10 +122,7 @@ async function costs(mode: Mode, contenders: Contender[]): Promise<void> {
   )
 }
 
-/**
- * Beside a provider of its own, whose streams are short: what is measured is what large bodies
- * cost.
- */
+/** With its own provider of short streams, because this measures the cost of large bodies. */
 async function costsOfLarge(): Promise<void> {
   const upstream = await startUpstream(5, 20)
   mkdirSync(join(folder, 'large'))
@@ -160,10 +152,7 @@ async function openStreams(contenders: Contender[]): Promise<void> {
   }
 }
 
-/**
- * How long proxied requests take at most, while nothing else happens and while two exports are
- * converted.
- */
+/** The p99 of proxied requests, at rest and while two exports are converted. */
 async function isolation(ours: Ours): Promise<void> {
   const pages = (count: number) =>
     many(count, (i) => ({
@@ -175,8 +164,7 @@ async function isolation(ours: Ours): Promise<void> {
     }))
   const exportOf = (count: number) => form(file('Export.zip', Buffer.from(archive(pages(count)))))
   const upload = exportOf(88)
-  // One load for both figures, and a conversion before: what a process does for the first time is
-  // about its compiler.
+  // One load for both figures, after a warm-up conversion.
   const paced = load('paced', ours, 16, 600)
   await convert(ours, exportOf(12))
   await sleep(3_000)
@@ -211,7 +199,7 @@ async function isolation(ours: Ours): Promise<void> {
   )
 }
 
-/** Converts an export to its end, whether the document comes at once or from a job. */
+/** Converts an export to its end, directly or as a job. */
 async function convert(
   { port, token }: Ours,
   { contentType, body }: ReturnType<typeof form>,

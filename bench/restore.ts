@@ -1,8 +1,8 @@
-// Restores the backup that a server keeps up to date (TOLLMARK_BACKUP), at random moments while
-// requests pass: `npm run bench -- restore [--times 50] [--rate 200]`. Each time the target is copied
-// as if the machine were lost at that moment, restored elsewhere, and compared with what callers were
-// told. Ends with code 1 where a request that was answered 5 s before is missing, the ledger has a
-// hole, or `verify` finds a window over its limit.
+// Restores a server's continuous backup (TOLLMARK_BACKUP) at random moments during traffic: `npm
+// run bench -- restore [--times 50] [--rate 200]`. Each time it copies the target, as if the
+// machine were lost at that moment, restores it elsewhere, and compares it with the responses that
+// callers got. Exits with 1 if a request answered more than 5 s before is missing, the ledger has a
+// gap, or `verify` finds a window over its limit.
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ const upstream = createServer((incoming, outgoing) => {
 })
 await once(upstream.listen(0, '127.0.0.1'), 'listening')
 
-/** Requests that were answered, by id, and when (milliseconds since 1970). */
+/** When each request was answered, by id (milliseconds since 1970). */
 const answered = new Map<string, number>()
 let refused = 0
 
@@ -61,7 +61,7 @@ async function call(port: number, key: string): Promise<void> {
   else refused++
 }
 
-/** Milliseconds of answered requests that are missing, counted back from the moment of the copy. */
+/** How far back from the copy answered requests are missing, in milliseconds. */
 async function restoreOnce(
   number: number,
 ): Promise<{ lost: number; rows: number; wrong: string[] }> {

@@ -1,7 +1,7 @@
-// How long a revoked key goes on being taken: several processes over one store, each asked with the
-// key every few milliseconds, while it is revoked at one of them. Prints for each store the median
-// and the slowest time until every process has refused it. Ends with code 1 where one took longer
-// than a second. `--processes N`, `--rounds N`.
+// How long a revoked key is still accepted: calls several processes on one store with the key every
+// few milliseconds while one of them revokes it. Prints for each store the median and the longest
+// time until every process refuses it. Exits with 1 if one took longer than a second. `--processes
+// N`, `--rounds N`.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { BACKINGS } from '../test/chaos/backings.ts'
@@ -17,9 +17,9 @@ const { values } = parseArgs({
 })
 const [processes, rounds] = [Number(values.processes), Number(values.rounds)]
 const MOST_MS = 1_000
-/** Between one call and the next at each process. */
+/** Pause between two calls of each process. */
 const PAUSE_MS = 5
-/** Within that every process must have refused it, or this program gives up. */
+/** Gives up if a process accepts the key for this long. */
 const PATIENCE_MS = 10_000
 const TARGET = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
 const BODY = Buffer.from('{"model":"bench","messages":[]}')

@@ -1,7 +1,7 @@
-// Restarts web processes one after the other behind our own Caddyfile and nginx.conf, under load: no
-// request may fail, and no stream that is shorter than the drain may break. Prints a row for each
-// balancer that is installed and each number of processes; ends with code 1 where one failed.
-// `--processes 2,5`, `--rounds N`, `--callers N` (as many again hold streams of two seconds).
+// Restarts web processes one after the other behind our Caddyfile and nginx.conf, under load: no
+// request may fail, and no stream shorter than the drain may break. Prints a row for each installed
+// balancer and number of processes; exits with 1 if one failed. `--processes 2,5`, `--rounds N`,
+// `--callers N` (as many again hold streams of two seconds).
 import { request } from 'node:http'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 const DRAIN = '5s'
 /** Streams of `EVENTS` events, one every `EVERY_MS`: two seconds. */
 const [EVERY_MS, EVENTS] = [40, 50]
-/** A balancer has seen by then that a process is back. */
+/** Time for a balancer to notice that a process is back. */
 const SETTLE_MS = 4_500
 
 process.setMaxListeners(0)
@@ -46,12 +46,12 @@ const { secret } = JSON.parse(
   await command(['keys', 'create', '--name', 'bench', '--json', '--init'], settings),
 ) as { secret: string }
 
-/** What callers saw. */
+/** The callers' results. */
 class Tally {
   requests = 0
   streams = 0
   readonly failures = new Map<string, number>()
-  /** What is being done to the servers. */
+  /** What currently happens to the servers. */
   phase = 'all run'
 
   fail(what: string): void {
@@ -61,7 +61,7 @@ class Tally {
   }
 }
 
-/** Sends one request through the balancer; a sentence where it failed. */
+/** Sends one request through the balancer. @returns a sentence if it failed */
 function send(port: number, isStream: boolean): Promise<string | null> {
   return new Promise((resolve) => {
     const outgoing = request(
@@ -96,7 +96,7 @@ async function call(port: number, isStream: boolean, tally: Tally, stop: AbortSi
     if (isStream) tally.streams++
     else tally.requests++
     if (failure !== null) tally.fail(`${isStream ? 'stream' : 'request'}: ${failure}`)
-    // Callers' own pace: the machine must have time left for the servers that start.
+    // Pace the callers, to leave CPU for starting servers.
     if (!isStream) await sleep(20)
   }
 }
@@ -112,7 +112,7 @@ async function isReady(port: number): Promise<void> {
   }
 }
 
-/** Ends one process after the other, and starts it again. */
+/** Restarts one process after the other. */
 async function roll(servers: Server[], tally: Tally): Promise<void> {
   for (const [at, { child, port }] of servers.entries()) {
     const ended = once(child, 'exit')

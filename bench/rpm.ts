@@ -1,6 +1,6 @@
-// 10,000 requests over 500 connections on a key of 5 a minute: exactly 5 pass. On one server, on
-// that server after a kill -9, and on two that share a data folder. Ends with code 1 where it is
-// not so. `--requests N`, `--connections N`, `--rpm N`.
+// 10,000 requests over 500 connections with a key of 5 per minute: exactly 5 must pass, on one
+// server, on that server after kill -9, and on two that share a data folder. Exits with 1
+// otherwise. `--requests N`, `--connections N`, `--rpm N`.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, createServer, request } from 'node:http'
@@ -52,7 +52,7 @@ const newKey = async (): Promise<string> => (await makeSecrets(data, 'free', { r
 const BODY = '{"model":"gpt-5","messages":[]}'
 const agent = new Agent({ keepAlive: true, maxSockets: connections })
 
-/** One request: its status, and the wait that a refusal names. */
+/** One request: its status, and the Retry-After of a refusal. */
 function call(port: number, secret: string): Promise<{ status: number; wait: number }> {
   return new Promise((resolve, reject) => {
     const path = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
@@ -77,7 +77,7 @@ function call(port: number, secret: string): Promise<{ status: number; wait: num
   })
 }
 
-/** Sends everything at once, to the servers in turn, and says whether exactly `expected` passed. */
+/** Sends everything at once, to the servers in turn. @returns whether exactly `expected` passed */
 async function round(
   name: string,
   servers: Server[],
@@ -103,8 +103,8 @@ async function round(
 }
 
 /**
- * Waits until a server knows the key, by asking for a host of nobody's: that is refused, for a good
- * key with 403, and does not count.
+ * Waits until a server knows the key, by requests to an unknown host: a valid key gets 403, which
+ * does not count.
  */
 async function known({ port }: Server, secret: string): Promise<void> {
   for (;;) {

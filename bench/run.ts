@@ -1,5 +1,4 @@
-// `npm run bench -- NAME [ARG …]`: one of the programs beside this file. Without a name, what there
-// is.
+// `npm run bench -- NAME [ARG …]`: runs a program beside this file. Without a name, lists them.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'

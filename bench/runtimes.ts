@@ -1,8 +1,8 @@
-// The table of the core package's README: every method of the AI SDK on the client packages, in
-// each runtime and each major version of the AI SDK, through the real server. `npm run bench --
-// runtimes [RUNTIME …]` installs the runtimes and the AI SDKs from the registry into a temporary
-// folder (about 1 GB). A run of all runtimes fails where the README's table says otherwise; with
-// UPDATE=1 it rewrites it.
+// Makes the table in the core package's README: every method of the AI SDK with the client
+// packages, in each runtime and major version of the AI SDK, through the real server. `npm run
+// bench -- runtimes [RUNTIME …]` installs the runtimes and the AI SDKs from the registry into a
+// temporary folder (about 1 GB). A run of all runtimes fails if the README's table differs;
+// UPDATE=1 rewrites it.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -36,14 +36,14 @@ import {
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-runtimes-'))
 
-/** TABLE of providers that are played: the setting of the upstream, and of its credential. */
+/** TABLE of fake providers: the settings of the upstream and its credential. */
 const PLAYED = [
   ['GOOGLE', 'GOOGLE_GENERATIVE_AI_API_KEY'],
   ['VERTEX', 'GOOGLE_VERTEX_API_KEY'],
   ['OPENAI', 'OPENAI_API_KEY'],
 ] as const
 
-/** TABLE of what an app installs, by the major version of the AI SDK. */
+/** TABLE of an app's packages, by major version of the AI SDK. */
 const AI_SDK = {
   5: {
     ai: '5',
@@ -76,7 +76,7 @@ interface App {
   options: { proxyUrl: string; apiKey: string; major: Major }
 }
 
-/** Where a runtime from npm lies, installed the first time. */
+/** The path of a runtime from npm, installed the first time. */
 async function installed(spec: string, program: string): Promise<string> {
   const at = join(folder, spec.replaceAll(/\W/g, '-'))
   mkdirSync(at, { recursive: true })
@@ -97,7 +97,7 @@ import { runMethods } from './methods.js'
 const given = { ai, core, utils, createGenai, createExpress, createOpenAI }
 `
 
-/** Runs the methods as a program of a runtime. @param before what the program does first */
+/** Runs the methods in a runtime's process. @param before code that runs first */
 function asProgram(command: string, args: string[] = [], before = '') {
   return async ({ at, options }: App): Promise<Results> => {
     const file = join(at, 'program.mjs')
@@ -190,7 +190,7 @@ const config :Workerd.Config = (
   }
 }
 
-/** React Native's URL has no setters, and nobody gives it any. */
+/** Removes the setters that React Native's URL lacks. */
 const NO_SETTERS = `for (const name of ['href', 'protocol', 'host', 'hostname', 'port', 'pathname', 'search', 'hash', 'username', 'password']) {
   const { get } = Object.getOwnPropertyDescriptor(URL.prototype, name)
   Object.defineProperty(URL.prototype, name, { get, configurable: true })
@@ -217,7 +217,7 @@ const RUNTIMES: Record<RuntimeName, () => Promise<(app: App) => Promise<Results>
   "React Native's URL": async () => asProgram(process.execPath, [], NO_SETTERS),
 }
 
-/** A project as npm makes it, with the packages and one AI SDK. */
+/** An npm project with the packages and one AI SDK. */
 async function project(major: Major): Promise<string> {
   const at = join(folder, `app-${major}`)
   mkdirSync(at)
@@ -236,7 +236,7 @@ const versionOf = (at: string): string =>
     .looseObject({ version: z.string() })
     .parse(JSON.parse(readFileSync(join(at, 'node_modules/ai/package.json'), 'utf8'))).version
 
-/** Prints what came of the methods in one runtime. @returns how many failed */
+/** Prints the results of one runtime. @returns the number of failures */
 function report(name: RuntimeName, version: string, results: Results): number {
   const good = new Set(['ok', 'refused', 'not in this AI SDK'])
   const entries = Object.entries(results)
@@ -257,7 +257,7 @@ type Found = Record<RuntimeName, Record<Major, Results>>
 const isComplete = (found: Partial<Found>): found is Found =>
   RUNTIME_NAMES.every((name) => found[name] !== undefined)
 
-/** Holds the README to what was found, or rewrites it. @returns how many differences there are */
+/** Compares the README with the results, or rewrites it. @returns the number of differences */
 function compareTable(table: string, apps: ReadonlyMap<Major, string>): number {
   const file = join(import.meta.dirname, '..', README)
   const readme = readFileSync(file, 'utf8')

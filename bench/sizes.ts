@@ -1,4 +1,4 @@
-// `npm run bench -- sizes`: by how many bytes, gzipped, each client package makes an app larger.
+// `npm run bench -- sizes`: how many gzipped bytes each client package adds to an app.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

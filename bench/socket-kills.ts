@@ -1,7 +1,7 @@
-// kill -9 of a server whose sockets have automatic responses under way, again and again: every
-// response that the provider has started has one row, and a window of N holds exactly over all
-// sockets of its key. Ends with code 1 where it is not so. `--store sqlite|postgres`, `--rounds N`,
-// `--sockets N` (half of them on a key with a limit), `--rpm N`.
+// Repeatedly kills (-9) a server whose sockets have automatic responses in progress: every response
+// that the provider started must have one row, and a limit of N must hold exactly over all sockets
+// of its key. Exits with 1 otherwise. `--store sqlite|postgres`, `--rounds N`, `--sockets N` (half
+// of them on a key with a limit), `--rpm N`.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
-// What a frame of a WebSocket costs that passes the gate, beside nginx's bare proxy_pass and a bare
-// pipe of TCP in Node: CPU of each, and how late it is; then the memory of idle sockets with TLS to
-// the provider. `--sockets N`, `--seconds N`, `--rounds N`, `--idle N`, `--only frames|idle`. Linux
-// only: it reads /proc.
+// What a proxied WebSocket frame costs, compared with nginx's plain proxy_pass and a plain TCP pipe
+// in Node: CPU and delay per frame; then the memory of idle sockets with TLS to the provider.
+// `--sockets N`, `--seconds N`, `--rounds N`, `--idle N`, `--only frames|idle`. Linux only: it
+// reads /proc.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -33,10 +33,12 @@ const here = join(import.meta.dirname, 'sockets')
 const PATH = '/v1/realtime?model=gpt-realtime'
 const ADDRESS = `/proxy/api.openai.com${PATH}`
 
-/** TABLE of bars: CPU as a multiple of nginx's, and milliseconds more than through nginx. */
+/**
+ * TABLE of bars: CPU as a multiple of nginx's, and additional milliseconds compared with nginx.
+ */
 const BARS = { cpu: 2, p50: 0.3, p99: 3 } as const
 const MOST_IDLE_MB = 500
-/** Rounds before that are about the compiler. */
+/** Warm-up rounds, which measure the compiler. */
 const WARM_ROUNDS = 2
 
 let missed = 0
@@ -51,7 +53,7 @@ interface Found {
   readonly p99: number
 }
 
-/** Opens sockets through a contender. @returns its process, when all are open, and what it prints */
+/** Opens sockets through a contender. @returns its process and its output, once all are open */
 async function startLoad({ port, path, headers }: Contender, sockets: string, time: string) {
   const args = [...NODE_FLAGS, join(here, 'load.ts'), String(port), sockets, time, path, ...headers]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -88,7 +90,7 @@ async function startNginx(upstream: number): Promise<Contender | null> {
   return nginx && { name: 'nginx', ...nginx, path: PATH, headers: [] }
 }
 
-/** With a key that is limited to models and a rate, so that each message is inspected in full. */
+/** With a key restricted to models and a rate, so that each message is fully inspected. */
 async function startOurs(
   name: string,
   upstream: string,

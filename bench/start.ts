@@ -1,6 +1,6 @@
-// How long a server takes to start, and its first request of a key to be answered, where that key
-// was used a lot in the minute before a kill -9: beside an empty store. Ends with code 1 where the
-// start takes over 1 s longer, or the first request over 200 ms. `--rows N`, `--rounds N`.
+// How long a server takes to start and to answer a key's first request, if the key was heavily used
+// in the minute before kill -9, compared with an empty store. Exits with 1 if the start takes over
+// 1 s longer, or the first request over 200 ms longer. `--rows N`, `--rounds N`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -27,7 +27,9 @@ const { values } = parseArgs({
 const rows = Number(values.rows)
 const RPM = 1_000_000
 
-/** Admits `rows` requests of the newest key of a data folder, says so, and waits to be killed. */
+/**
+ * Admits `rows` requests of the newest key in a data folder, reports that, and waits to be killed.
+ */
 async function fill(data: string): Promise<void> {
   const clock = systemClock(Date.now)
   const store = await openStore({ data, databaseUrl: null, now: clock.now() })
@@ -58,7 +60,7 @@ async function fill(data: string): Promise<void> {
         ...shared,
       })
       if (!admission.admitted) throw new Error('refused')
-      // Some are under way when it is killed.
+      // Some are in progress when it is killed.
       if (made < rows - 100) {
         ledger.settle({
           seq: admission.seq,
@@ -95,9 +97,7 @@ const upstream = createServer((incoming, outgoing) => {
     .on('end', () => outgoing.end('{"usage":{"prompt_tokens":1,"completion_tokens":1}}'))
 })
 
-/**
- * Milliseconds until a server on a folder listens, and until its first two requests are answered.
- */
+/** Milliseconds until a server on a folder listens, and for its first two requests. */
 async function measure(filled: boolean): Promise<{ start: number; first: number; second: number }> {
   const data = mkdtempSync(join(tmpdir(), 'tollmark-start-'))
   try {
@@ -154,7 +154,7 @@ async function compare(): Promise<void> {
     found.filled.push(await measure(true))
   }
   upstream.close()
-  // The best of each: whatever else runs on the machine only ever adds.
+  // The best of each, because other load only adds time.
   const best = (kind: keyof typeof found, what: 'start' | 'first' | 'second'): number =>
     Math.min(...found[kind].map((one) => one[what]))
   for (const kind of ['empty', 'filled'] as const) {

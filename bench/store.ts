@@ -1,4 +1,4 @@
-// Durable rows a second through the store's writer: each caller waits for its row to be on the disk
+// Durable rows per second through the store's writer: each caller waits until its row is on disk
 // before it writes the next.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,7 @@
-// What `tollmark convert --layout pages --sync` costs: from scratch, with nothing changed, and with some
-// pages changed. `npm run bench -- sync [--pages 10000] [--changed 50]`. Fails where nothing changed and
-// it is less than 5 times as fast as from scratch, or where more files are written than pages changed.
+// What `tollmark convert --layout pages --sync` costs: from scratch, without changes, and with some
+// changed pages. `npm run bench -- sync [--pages 10000] [--changed 50]`. Fails if a run without
+// changes is less than 5 times as fast as from scratch, or if more files are written than pages
+// changed.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +22,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 const id = (n: number): string => n.toString(16).padStart(32, '0')
 
-/** A page of 20 paragraphs, one of which links to another page. */
+/** A page of 20 paragraphs, one with a link to another page. */
 function page(n: number, more: string): string {
   const other = ((n + 49) % pages) + 1
   const link = ` <a href="../S${other % 50}/P${other}%20${id(other)}.html">there</a>`
@@ -40,7 +41,7 @@ function exportWith(changes: number): Buffer {
   return zip(entries)
 }
 
-/** Seconds of the processor that ended children have taken (proc_pid_stat(5)); NaN but on Linux. */
+/** CPU seconds of ended children (proc_pid_stat(5)); NaN except on Linux. */
 function childrenCpu(): number {
   try {
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? []
@@ -50,7 +51,7 @@ function childrenCpu(): number {
   }
 }
 
-/** Converts into the folder. @returns milliseconds, seconds of the processor, what the command said */
+/** Converts into the folder. @returns milliseconds, CPU seconds, and the output */
 function sync(): { ms: number; cpu: number; said: string; written: number } {
   const args = ['convert', 'Export.zip', '--layout', 'pages', '--sync', '-o', 'out']
   const [began, before] = [performance.now(), childrenCpu()]

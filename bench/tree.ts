@@ -1,7 +1,6 @@
-// Whether the tree of a document is the one that its workspace was made from: `npm run bench --
-// tree`.
-//   --count N  generated workspaces (default 10,000)      --from SEED  the first seed (default 1)
-//   Fails at the first that is not.
+// Whether a document's tree equals the one its workspace was generated from: `npm run bench --
+// tree`. --count N  generated workspaces (default 10,000)      --from SEED  the first seed (default
+// 1) Fails at the first difference.
 import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

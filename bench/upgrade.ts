@@ -1,9 +1,9 @@
 // Upgrades under load from an older revision to this tree: `npm run bench -- upgrade --from REV`.
-// On PostgreSQL one process after the other is replaced, older ones beside newer ones meanwhile: no
-// request may fail. On SQLite the one process is stopped and the newer one started: requests fail
-// only while nothing listens. Afterwards everything that the provider received is in the ledger
-// once, and `verify` is true. Ends with code 1 where it is not so. `--rounds N`, `--processes N`,
-// `--callers N` of each kind. The older revision runs with the dependencies of this tree.
+// On PostgreSQL it replaces one process after the other, so that older and newer ones run together:
+// no request may fail. On SQLite it stops the one process and starts the newer one: requests may
+// fail only while nothing listens. Afterwards everything that the provider received must be in the
+// ledger once, and `verify` must succeed. Exits with 1 otherwise. `--rounds N`, `--processes N`,
+// `--callers N` of each kind. The older revision runs with this tree's dependencies.
 import { execFileSync } from 'node:child_process'
 import {
   lstatSync,
@@ -35,9 +35,12 @@ const { values } = parseArgs({
   },
 })
 const TREE = join(import.meta.dirname, '..')
-/** Older and newer processes run beside each other for so long, at least. */
+/** Shortest time for which older and newer processes run together. */
 const BESIDE_MS = 4_000
-/** What callers may see while nothing listens, and where a kept connection closes under a request. */
+/**
+ * Errors that callers may see while nothing listens, or when an idle connection closes under a
+ * request.
+ */
 const NOBODY_LISTENS = /^(connect ECONNREFUSED|socket hang up|read ECONNRESET)/
 
 process.setMaxListeners(0)
@@ -46,7 +49,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tollmark-upgrade-'))
 resources.defer(() => rmSync(folder, { recursive: true, force: true }))
 const older = checkOut(values.from)
 
-/** The command line of an older revision in a tree of its own. */
+/** Checks out an older revision. @returns its command line */
 function checkOut(revision: string): string {
   const tree = join(folder, 'older')
   const git = (...args: string[]): void =>
@@ -57,7 +60,7 @@ function checkOut(revision: string): string {
   return join(tree, 'server', 'cli', 'main.ts')
 }
 
-/** The same packages, but that tree's own where they are links to workspaces. */
+/** Links the same packages, except workspaces, which are that tree's own. */
 function linkPackages(from: string, to: string): void {
   mkdirSync(to)
   for (const name of readdirSync(from)) {
@@ -68,14 +71,14 @@ function linkPackages(from: string, to: string): void {
   }
 }
 
-/** Ends a process, and starts this tree's in its place. */
+/** Replaces a process with this tree's. */
 async function replace(server: Server, settings: Record<string, string>): Promise<Server> {
   const code = await stopServer(server, 'SIGTERM')
   if (code !== 0) throw new Error(`a process ended with ${code}`)
   return startServer({ ...settings, PORT: String(server.port) })
 }
 
-/** One upgrade. @returns what was wrong */
+/** Runs one upgrade. @returns its faults */
 async function upgrade(databaseUrl: URL | null, processes: number): Promise<string[]> {
   await using upstream = await startUpstream()
   const data = mkdtempSync(join(folder, 'data-'))

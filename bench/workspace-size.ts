@@ -1,9 +1,8 @@
-// How an export as large as real workspaces are is converted: by the command line, and by the API
-// as a job. `npm run bench -- workspace-size [--mb 5120] [--parts 4] [--only cli|api] [--folder
-// DIR]`; DIR (default: the system's folder for temporary files) needs room for three exports. Fails
-// when all processes together ever hold more than 500 MB, when scratch files ever take more than
-// the largest part, when less than 60 MB of the archive are done in a second, or when a page is
-// missing. Linux only: it reads /proc.
+// Converts an export as large as a real workspace, with the command line, and through the API as a
+// job. `npm run bench -- workspace-size [--mb 5120] [--parts 4] [--only cli|api] [--folder DIR]`;
+// DIR (default: the system's folder for temporary files) needs room for three exports. Fails if all
+// processes together exceed 500 MB, if scratch files exceed the largest part, if less than 60 MB of
+// the archive are converted per second, or if a page is missing. Linux only: it reads /proc.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, mkdirSync, mkdtempSync, openAsBlob, rmSync } from 'node:fs'
@@ -32,7 +31,7 @@ const { values } = parseArgs({
   },
 })
 
-/** The limits that the operator of such a server sets. */
+/** Limits that an operator would set for such exports. */
 const LIMITS = {
   TOLLMARK_MAX_ZIP: '8GB',
   TOLLMARK_MAX_PARTS: '16GB',
@@ -41,7 +40,7 @@ const LIMITS = {
   TOLLMARK_CONVERSIONS: '2',
 }
 
-/** What converting an export came to. */
+/** The result of converting an export. */
 interface Outcome {
   readonly seconds: number
   readonly use: TreeUse
@@ -127,8 +126,8 @@ async function byApi(): Promise<Outcome> {
     const { token } = await makeSecrets(data, 'bench')
     const headers = { authorization: `Bearer ${token}` }
     const at = `http://127.0.0.1:${port}`
-    // The upload is stored, and is no scratch file; until all of it is there, nothing else is
-    // written.
+    // The upload is stored and is not a scratch file; nothing else is written before it is
+    // complete.
     let isThere = false
     const isScratch = (size: number): boolean => {
       if (size === written.bytes) isThere = true

@@ -1,5 +1,5 @@
-// Loaded before the server (`node --import`): changes the source of one module as it is loaded, as
-// the row of SWAPS says whose name stands in BENCH_SWAP.
+// Preloaded into the server (`node --import`): changes the source of one module as the row of SWAPS
+// named in BENCH_SWAP says.
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -5,7 +5,7 @@ export interface Swap {
   readonly name: string
   /** The module, from the root. */
   readonly file: string
-  /** Text that stands in it once, and what replaces it. */
+  /** Text that occurs once in it, and its replacement. */
   readonly from: string
   readonly to: string
 }

@@ -1,5 +1,5 @@
-// The site of bench/docusaurus.ts: each folder of `exports/` is documentation of its own. Whatever
-// leads nowhere is a warning, and the bench counts them.
+// The site of bench/docusaurus.ts: each folder in `exports/` is a separate documentation. Broken
+// links are warnings, which the bench counts.
 import { readdirSync } from 'node:fs'
 import rehypeKatex from 'rehype-katex'
 import remarkMath from 'remark-math'
@@ -12,7 +12,7 @@ const docs = readdirSync('exports').map((name) => [
     routeBasePath: name,
     sidebarPath: undefined,
     remarkPlugins: [remarkMath],
-    // KaTeX's opinion of somebody's TeX is no fault of the pages.
+    // Invalid TeX in an export is not a fault of the conversion.
     rehypePlugins: [[rehypeKatex, { strict: false }]],
   },
 ])

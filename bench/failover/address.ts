@@ -1,8 +1,8 @@
-// The address of a database that moves from one server to another, as a virtual address does.
+// The address of a database that can move between servers, like a virtual IP.
 import { once } from 'node:events'
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** Passes connections on to one server. */
+/** Forwards connections to one server. */
 export class MovingAddress implements AsyncDisposable {
   readonly #server = createServer((socket) => this.#accept(socket))
   readonly #sockets = new Set<Socket>()
@@ -23,13 +23,13 @@ export class MovingAddress implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** From now on connections go to another server; what there was of a silent one stays silent. */
+  /** Sends new connections to another server; connections to a silent one stay silent. */
   moveTo(target: number): void {
     this.#target = target
     this.#isSilent = false
   }
 
-  /** As when the machine is gone: nothing passes, and nobody is told. */
+  /** Simulates a dead machine: drops everything without closing connections. */
   fallSilent(): void {
     this.#isSilent = true
     for (const socket of this.#sockets) socket.unpipe().pause()

@@ -1,5 +1,5 @@
-// One attack of the fairness bench in a process of its own: NAME SCENE(JSON). Says `begun`; told to
-// stop, it says which answers it got.
+// Runs one attack of the fairness bench in its own process: NAME SCENE(JSON). Prints `begun`; when
+// told to stop, prints the responses it got.
 import { ATTACKS, type Scene } from '../../test/proxy/fairness/attacks.ts'
 import { Hostile } from '../../test/proxy/fairness/hostile.ts'
 

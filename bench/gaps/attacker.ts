@@ -1,5 +1,5 @@
-// One kind of trouble, made by a process of its own: NAME SITUATION(JSON). Says `ready`, and told
-// `go` makes it for some seconds; then says which answers it got.
+// Runs one attack in its own process: NAME SITUATION(JSON). Prints `ready`; when told `go`, attacks
+// for some seconds and then prints the responses it got.
 import { Agent, request, type OutgoingHttpHeaders } from 'node:http'
 import { TROUBLES, type Client, type Situation } from './troubles.ts'
 

@@ -1,6 +1,5 @@
-// The longest gap in a stream that comes through the proxy, and in one of the same provider that
-// comes through a process which does nothing else (bench/proxy/relay.ts): PORT PATH KEY
-// CONTROL-PORT. Told `begin` it forgets, told `end` it says what it found since.
+// Measures the longest gap in a stream through the proxy, and in one through a plain relay
+// (bench/proxy/relay.ts): PORT PATH KEY CONTROL-PORT. `begin` resets it, `end` prints the result.
 import { connect } from 'node:net'
 
 /** Milliseconds. */
@@ -12,7 +11,7 @@ export interface Gaps {
 const [port = '0', path = '/', key = '', control = '0'] = process.argv.slice(2)
 const BODY = '{"model":"watched","stream":true,"messages":[]}'
 
-/** A stream that is read for ever; what its longest gap was since it was asked last. */
+/** Reads a stream forever. @returns a function that gives the longest gap since its last call */
 function watch(port: number, path: string, headers: string): () => number {
   let last = 0
   let longest = 0
@@ -32,7 +31,7 @@ function watch(port: number, path: string, headers: string): () => number {
   socket.on('error', (error) => fail(error))
   socket.on('close', () => fail(new Error('the stream ended')))
   return () => {
-    // A gap that has not ended yet counts as long as it is already.
+    // An unfinished gap counts with its length so far.
     const found = Math.max(longest, performance.now() - last)
     longest = 0
     return found

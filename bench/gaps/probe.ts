@@ -1,7 +1,7 @@
-// Preloaded into the server under test (`--import`): how long the turns of its event loop are, and
-// the callbacks in them, in processor time of the main thread, so that a busy machine does not
-// count, and without the pauses of the collector, which are counted apart. Answers each connection
-// to its socket (BENCH_PROBE) with one line, and begins anew.
+// Preloaded into the server under test (`--import`): measures the turns of its event loop and their
+// callbacks, in CPU time of the main thread, which a busy machine does not change, and without
+// garbage collection, which is measured separately. Sends one line to each connection to its socket
+// (BENCH_PROBE), then starts over.
 import { createHook } from 'node:async_hooks'
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -9,25 +9,22 @@ import { PerformanceObserver, type PerformanceEntry } from 'node:perf_hooks'
 import { isMainThread } from 'node:worker_threads'
 import { openThreadClock } from '../parts/thread-clock.ts'
 
-/** What the probe found since it was asked last, in milliseconds. */
+/** The probe's results since the last query, in milliseconds. */
 export interface Probed {
   /**
-   * The longest turn of the event loop. Turns shorter than the sampling timer's millisecond are
-   * added up to one.
+   * The longest turn of the event loop. Turns shorter than the sampling interval of 1 ms are added
+   * up.
    */
   turn: number
-  /** The longest time between two turns by the clock: what a stream sees of it. */
+  /** The longest wall time between two turns: the stall of a stream. */
   stall: number
-  /**
-   * The longest callback, with the promises that it settled, and what kind it was; only with
-   * BENCH_SLICES=1.
-   */
+  /** The longest callback, including its promises, and its kind; only with BENCH_SLICES=1. */
   slice: number
   kind: string
-  /** How many were longer than a millisecond, by kind, and all callbacks. */
+  /** Callbacks longer than a millisecond, by kind, and the number of all callbacks. */
   long: Record<string, number>
   slices: number
-  /** The longest pause of the collector, and all of them. */
+  /** The longest garbage collection, and their sum. */
   pause: number
   paused: number
 }
@@ -35,19 +32,19 @@ export interface Probed {
 /** A stretch of one thread's work. */
 interface Stretch {
   readonly kind: string
-  /** By the clock, in milliseconds of `performance.now()`. */
+  /** Wall time, in milliseconds of `performance.now()`. */
   readonly from: number
   readonly to: number
   /** Processor time. */
   readonly used: number
 }
 
-/** What is shorter needs no closer look. */
+/** Shorter stretches are not recorded. */
 const NOTABLE_MS = 0.7
 const LONG_MS = 1
-/** The observer hears of a pause some time after the stretch in which it was. */
+/** The observer reports a collection some time after it happened. */
 const SETTLED_MS = 20
-/** Where long slices are written to, a line each. */
+/** The log of long slices, one per line. */
 const LOG = process.env['BENCH_SLICES_LOG']
 
 const path = process.env['BENCH_PROBE']
@@ -65,7 +62,7 @@ function start(path: string): void {
     .unref()
 }
 
-/** What has been found, and what has still to be held against the pauses of the collector. */
+/** The results, and stretches whose collections are not known yet. */
 class Findings {
   #found = nothing()
   #turns: Stretch[] = []
@@ -95,7 +92,7 @@ class Findings {
     return found
   }
 
-  /** Counts what is old enough, without the pauses in it. */
+  /** Counts stretches that are old enough, minus their collections. */
   settle(now: number): void {
     const isOld = ({ to }: Stretch): boolean => to < now - SETTLED_MS
     const found = this.#found
@@ -142,8 +139,8 @@ function watchTurns(used: () => number, record: Findings): void {
 }
 
 /**
- * A slice begins with one callback, and ends with the next: with the ticks and promises of the
- * first, and what the event loop does in between.
+ * A slice lasts from one callback to the next, including its ticks and promises, and the event
+ * loop's own work.
  */
 function watchSlices(used: () => number, record: Findings): void {
   const kinds = new Map<number, string>()
@@ -165,9 +162,7 @@ function watchSlices(used: () => number, record: Findings): void {
   }).enable()
 }
 
-/**
- * The kind of a callback: what Node calls it, and the name of the function where it is one of ours.
- */
+/** The kind of a callback: Node's name, and the function's name if it is ours. */
 function nameOf(type: string, resource: object): string {
   const deed: unknown = Reflect.get(resource, type === 'Immediate' ? '_onImmediate' : '_onTimeout')
   return typeof deed === 'function' ? `${type} ${deed.name || sourceOf(deed)}` : type
@@ -181,7 +176,7 @@ function sourceOf(deed: object): string {
   return source
 }
 
-/** What a stretch took, without the pauses in it. */
+/** The CPU time of a stretch without its collections. */
 function without({ from, to, used }: Stretch, pauses: readonly PerformanceEntry[]): number {
   let paused = 0
   for (const { startTime, duration } of pauses)
@@ -193,5 +188,5 @@ function nothing(): Probed {
   return { turn: 0, stall: 0, slice: 0, kind: '', long: {}, slices: 0, pause: 0, paused: 0 }
 }
 
-// Last: classes and constants are there by now.
+// Last, so that classes and constants are initialized.
 if (isMainThread && path !== undefined) start(path)

@@ -1,4 +1,4 @@
-// TABLE of what one key, account or stranger can do to everybody else's streams.
+// TABLE of attacks on other streams by one key, account or stranger.
 import { systemClock } from '../../server/common/clock.ts'
 import { openLedger } from '../../server/ledger/ledger.ts'
 import { openLog } from '../../server/common/log.ts'
@@ -23,7 +23,7 @@ import {
   type Body,
 } from '../parts/bodies.ts'
 
-/** What an attacker has. */
+/** What an attacker can use. */
 export interface Situation {
   readonly port: number
   readonly data: string
@@ -40,7 +40,7 @@ export interface Situation {
   readonly token: string
 }
 
-/** Sends requests until the time is over. */
+/** Sends requests until the time is up. */
 export interface Client {
   readonly over: boolean
   /** One request. @returns its status, or `cut off` */
@@ -53,11 +53,11 @@ export interface Client {
       hangUpAfter?: number
     },
   ): Promise<string>
-  /** Counts an answer that came some other way. */
+  /** Counts a response received in another way. */
   count(answer: string, times: number): void
 }
 
-/** Gets ready, and gives what makes the trouble. */
+/** Prepares an attack. @returns the function that runs it */
 export type Trouble = (
   situation: Situation,
 ) => Promise<(client: Client) => Promise<void>> | ((client: Client) => Promise<void>)
@@ -68,7 +68,7 @@ const CHAT = to('https://api.openai.com/v1/chat/completions')
 const EMBEDDINGS = to('https://api.openai.com/v1/embeddings')
 const TRANSCRIPTIONS = to('https://api.openai.com/v1/audio/transcriptions')
 
-/** Several callers, each of which asks again as soon as it has its answer. */
+/** Several callers that each send the next request right after a response. */
 const inLoops =
   (callers: number, ask: (client: Client, caller: number) => Promise<unknown>) =>
   async (client: Client): Promise<void> => {
@@ -85,7 +85,7 @@ const headersOf = (secret: string, { type, encoding }: Body): Record<string, str
   ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
 })
 
-/** Two callers who send one body over and over. */
+/** Two callers that send the same body repeatedly. */
 const bodies =
   (path: string, make: () => Body, who: 'scoped' | 'open' = 'scoped'): Trouble =>
   (situation) => {
@@ -107,10 +107,7 @@ const reading =
     )
   }
 
-/**
- * Admissions by another process of the machine, so many that the server's window of the key has to
- * be read again.
- */
+/** So many admissions by another process that the server must reload its window of the key. */
 const window: Trouble = async ({ data, busy }) => {
   const clock = systemClock(Date.now)
   const store = await openStore({ data, databaseUrl: null, now: clock.now() })

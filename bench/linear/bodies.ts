@@ -1,4 +1,4 @@
-// TABLE of readers of bodies and answers.
+// TABLE of readers of request and response bodies.
 import { RequestParser } from '../../server/http1/request-parser.ts'
 import { FrameReader, frameOf, OPCODE, applyMask } from '../../server/http1/websocket/frames.ts'
 import { decodedSource } from '../../server/proxy/inspect/decode.ts'
@@ -87,7 +87,7 @@ const requestBody = (bytes: Buffer, piece?: number) => () => {
   }
 }
 
-/** Frames of a client, each of so many bytes. */
+/** A client's frames with payloads of this size. */
 const socketFrames = (size: number, payload: number, piece?: number) => {
   const frame = frameOf(OPCODE.text, Buffer.alloc(payload, 'x'), true)
   const bytes = Buffer.concat(Array.from({ length: size / frame.length }, () => frame))

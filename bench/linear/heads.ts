@@ -1,4 +1,4 @@
-// TABLE of readers of what stands in heads and addresses.
+// TABLE of readers of heads and URLs.
 import type { IncomingMessage } from 'node:http'
 import { parse as parseCookies } from 'hono/utils/cookie'
 import { readClient } from '../../server/common/client-info.ts'
@@ -23,7 +23,7 @@ const google = table.byId('google')!
 const openai = table.byId('openai')!
 const nothing = { onInterim() {}, onHead() {}, onBody() {}, onEnd() {}, onPause() {} }
 
-/** TABLE of texts that stand in a query or path. */
+/** TABLE of texts in a query or path. */
 const TEXTS: Readonly<Record<string, string>> = {
   letters: 'a',
   slashes: '/',
@@ -59,7 +59,7 @@ const head = (lines: string, piece?: number) => () => {
       reader.nextHead()
     }
   } catch {
-    // Too many, or malformed: refusing is what is measured then.
+    // Too many, or malformed: then this measures the refusal.
   }
 }
 
@@ -203,7 +203,7 @@ export const HEADS: readonly Row[] = [
     try {
       readKey(fill('a ', size))
     } catch {
-      // Too long: refusing is what is measured.
+      // Too long: this measures the refusal.
     }
   }),
   ofHead('scope: a long model', (size) => {

@@ -1,4 +1,4 @@
-// TABLE of whole inspections: what a body is held to before anything is sent, read to its end.
+// TABLE of whole inspections: all checks of a body before it is forwarded.
 import { classify } from '../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { Inspection } from '../../server/proxy/inspect/inspection.ts'
@@ -47,7 +47,7 @@ const inspected = (body: Body, match: typeof CHAT, strict: boolean, piece?: numb
 
 const strictly = { scoped: true, open: false }
 
-/** TABLE of parts of a form: lines of their heads, and their text. */
+/** TABLE of parts of a form: head lines and text. */
 const PARTS: Readonly<Record<string, readonly [head: string, text: (size: number) => string]>> = {
   'in base64': ['Content-Transfer-Encoding: base64\r\n', (size) => fill('Zm9vYmFy', size)],
   'in base64, broken': ['Content-Transfer-Encoding: base64\r\n', (size) => fill('Zm9v=', size)],

@@ -1,14 +1,12 @@
-// What a row of the tables of readers is.
+// The rows of the tables of readers.
 
 /** One reader with one kind of input. */
 export interface Row {
   readonly name: string
-  /**
-   * Sizes of input, in bytes or rows: where to begin, and the largest that this reader ever gets.
-   */
+  /** Sizes of input, in bytes or rows: the first, and the largest that this reader can get. */
   readonly from: number
   readonly most: number
-  /** Makes an input of this size, and gives what reads it, as often as it is called. */
+  /** Makes an input of this size. @returns a function that reads it, callable repeatedly */
   make(size: number): () => unknown
 }
 
@@ -23,8 +21,8 @@ export const large = (name: string, make: Row['make'], most = 64 * MB): Row => (
 })
 
 /**
- * A reader of what stands in the head of a request, which has 16 KB at most; a little less, so that
- * what is longer is not refused unread.
+ * A reader of part of a request head. Inputs stay below the limit of 16 KB, so that they are not
+ * refused unread.
  */
 export const ofHead = (name: string, make: Row['make']): Row => ({
   name,
@@ -41,7 +39,7 @@ export const ofRows = (name: string, make: Row['make'], most = 1_000_000): Row =
   make,
 })
 
-/** `unit` over and over, as many bytes as wanted. */
+/** Repeats `unit` to this size. */
 export const fill = (unit: string, size: number): string =>
   unit.repeat(Math.ceil(size / unit.length)).slice(0, size)
 

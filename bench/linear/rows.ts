@@ -1,4 +1,4 @@
-// TABLE of lists, windows and converters, whose length callers decide.
+// TABLE of lists, windows and converters whose length callers control.
 import { readExportedPage } from '../../packages/notion-markdown/src/certificate/export-reader.ts'
 import { readMarkdownPage } from '../../packages/notion-markdown/src/certificate/markdown-reader.ts'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
@@ -19,7 +19,7 @@ import { fill, large, ofRows, type Row } from './row.ts'
 
 const MB = 1024 * 1024
 
-/** A window that is filled with admissions of others, in some order, asked once, and emptied. */
+/** A window filled with other processes' admissions in some order, queried once, and emptied. */
 const window = (name: string, time: (i: number, size: number) => number): Row =>
   ofRows(`window: ${name}`, (size) => () => {
     const window = new Window()
@@ -28,9 +28,7 @@ const window = (name: string, time: (i: number, size: number) => number): Row =>
     return window.idle(100_000)
   })
 
-/**
- * Requests that wait to be admitted, taken as units take them; each limited key passes once a unit.
- */
+/** Requests waiting for admission, taken in units; each limited key passes once per unit. */
 const waiting = (name: string, owners: readonly Owner[], most = Infinity): Row =>
   ofRows(`waiting requests: ${name}`, (size) => () => {
     const queue = new AccountKeyQueue<Owner>(most, (one) => one)
@@ -66,7 +64,7 @@ const row = (i: number): Reservation => ({
   mono: i,
 })
 
-/** TABLE of what the readers of certificates might look at again and again. */
+/** TABLE of inputs that certificate readers might scan repeatedly. */
 const CERTIFIED: Readonly<Record<string, string>> = {
   'tags without quotes': '<p>',
   'equations that do not end': '<span class="katex"><span>',
@@ -75,7 +73,7 @@ const CERTIFIED: Readonly<Record<string, string>> = {
   backticks: '`a``',
 }
 
-/** Shapes of pages, all of which `bench -- growth` measures. */
+/** Some page shapes; `bench -- growth` measures all of them. */
 const PAGES = [
   'deep bulleted lists',
   'runs of *',

@@ -1,4 +1,4 @@
-// Bodies that are large, and dear to read.
+// Large bodies that are expensive to read.
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 
 const MB = 1024 * 1024
@@ -11,8 +11,8 @@ export interface Body {
 }
 
 /**
- * `unit` over and over between a beginning and an end, as many bytes in all as wanted at most. A
- * comma at the end of the last unit is left out.
+ * Repeats `unit` between a beginning and an end, up to this many bytes in total. Omits the last
+ * unit's trailing comma.
  */
 export function filled(before: string, unit: string, after: string, bytes: number): Buffer {
   const times = Math.max(
@@ -42,7 +42,7 @@ function keys(bytes: number): Body {
   return json(Buffer.from(`${pieces.join('')}"last":0}}`))
 }
 
-/** TABLE of JSON bodies: of the size that is wanted, in bytes. */
+/** TABLE of JSON bodies of a given size in bytes. */
 export const JSON_BODIES: Readonly<Record<string, (bytes: number) => Body>> = {
   'short messages': (bytes) => chat('{"role":"user","content":"hello"},', bytes),
   'objects of one number': (bytes) => chat('{"a":1},', bytes),
@@ -87,7 +87,7 @@ const BOUNDARY = 'bench-boundary'
 const field = (name: string, value: string): string =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
 
-/** A form whose model comes behind a file of this size. */
+/** A form whose model comes after a file of this size. */
 export function largeForm(bytes: number): Body {
   const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\nContent-Type: audio/mpeg\r\n\r\n`
   return {
@@ -116,7 +116,7 @@ export const CODINGS: Readonly<Record<string, (plain: Buffer) => Buffer>> = {
   zstd: (plain) => zstdCompressSync(plain),
 }
 
-/** A body in one of the codings, of so many bytes when it is decoded. */
+/** An encoded body of this size when decoded. */
 export function encoded(coding: string, bytes: number): Body {
   return {
     type: 'application/json',
@@ -125,5 +125,5 @@ export function encoded(coding: string, bytes: number): Body {
   }
 }
 
-/** The largest body that the server reads whole, as it is set by default; with a little room. */
+/** Slightly less than the largest body that the server accepts by default. */
 export const LARGEST = 64 * MB - 1024

@@ -1,16 +1,16 @@
-// Callers of several processes at once, who go where `/readyz` says so, as a balancer does, and
-// what they are told: no request of a key without a limit may fail.
+// Callers of several processes that, like a balancer, use those whose `/readyz` is 200. No request
+// of a key without a limit may fail.
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { command } from '../../test/chaos/fleet.ts'
 import { nothingTold, RPM, type Told } from '../../test/chaos/load.ts'
 
-/** How often processes are asked whether they are ready, and how long an answer may take. */
+/** Interval and timeout of readiness checks. */
 const CHECK_MS = 1_000
 const CHECK_TIMEOUT_MS = 2_000
-/** A caller rests between two requests: the machine must have time left for servers that start. */
+/** A caller's pause between requests, which leaves CPU for starting servers. */
 const REST_MS = 20
-/** Shorter than TOLLMARK_DRAIN: who keeps connections must be the one who closes them. */
+/** Shorter than TOLLMARK_DRAIN, so that the client closes idle connections first. */
 const KEEPALIVE_MS = 4_000
 
 const PATH = '/proxy/api.openai.com/v1/chat/completions'
@@ -53,9 +53,9 @@ export class Callers {
   later = 0
   /** How often each failure was seen. */
   readonly failures = new Map<string, number>()
-  /** What is being done to the servers. */
+  /** What currently happens to the servers. */
   phase = 'all run'
-  /** Requests that went wrong as expected. */
+  /** Number of expected failures. */
   expectedFailures = 0
   readonly #ports: readonly number[]
   readonly #expected: RegExp | null
@@ -67,7 +67,7 @@ export class Callers {
 
   /**
    * @param count callers of each kind: of the open key, of its streams, of the limited one
-   * @param expected what may go wrong, and is counted apart
+   * @param expected failures that may occur and are counted separately
    */
   constructor(
     ports: readonly number[],
@@ -100,7 +100,7 @@ export class Callers {
     return this.#ready.has(port)
   }
 
-  /** Ends when each caller has its last answer. */
+  /** Stops; resolves when each caller has its last response. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await Promise.all(this.#ends)

@@ -1,5 +1,5 @@
-// What a certificate costs: pages as one export, converted in this process again and again, in turns
-// with a certificate and without one. Beside one conversion a second core is idle.
+// What a certificate costs: converts pages as one export in this process, alternately with and
+// without a certificate. A second core is idle.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { convertFile, OWN_LIMITS } from '../../packages/notion-markdown/src/arch
 import type { CorpusPage } from '../../test/corpus/pages.ts'
 import { zip } from '../../test/support/zip.ts'
 
-/** What certified conversions may take longer, on a second core. */
+/** How much longer certified conversions may take with a second core. */
 const MAX_SHARE = 0.15
 
 /** Milliseconds; `own` of the processor on the converting thread, `cpu` on all. */
@@ -17,7 +17,10 @@ interface Cost {
   cpu: number
 }
 
-/** Prints what certificates of an export of these pages cost. @returns whether it is little enough */
+/**
+ * Prints the cost of certificates for an export of these pages. @returns whether it is within the
+ * bar
+ */
 export async function measureCost(pages: readonly CorpusPage[], rounds: number): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
   try {

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process'
 import { NODE_FLAGS } from '../../test/support/node.ts'
 
 /**
- * Runs a program that prints its result as JSON. A sentence says why it failed.
+ * Runs a program that prints its result as JSON. @returns the result, or a sentence about its
+ * failure
  *
  * @param args Node's flags of its own, the file, and the file's arguments
  * @param deadline seconds after which it is killed

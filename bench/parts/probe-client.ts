@@ -9,7 +9,7 @@ export const PROBE_FLAGS: readonly string[] = [
   join(import.meta.dirname, '../gaps/probe.ts'),
 ]
 
-/** What it has found since it was asked last. */
+/** The probe's results since the last query. */
 export async function askProbe(path: string): Promise<Probed> {
   const socket = connect(path)
   let text = ''

@@ -1,29 +1,26 @@
-// What a process and its descendants take, seen from outside. Linux only: it reads /proc.
+// Resource use of a process and its descendants, seen from outside. Linux only: it reads /proc.
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 
-/** What has been seen of a process tree. */
+/** Peak use of a process tree. */
 export interface TreeUse {
   /**
-   * The most megabytes ever held (what several processes share, such as the program itself, in
-   * equal shares): by the process, the largest, all at one moment.
+   * Peak megabytes of the process, of the largest process, and of all together. Shared memory
+   * counts in equal shares.
    */
   readonly own: number
   readonly largest: number
   readonly all: number
   /** Seconds of processor time, of all. */
   readonly cpu: number
-  /** Bytes that all of them read from files and sockets. */
+  /** Bytes read from files and sockets by all of them. */
   readonly read: number
-  /**
-   * The most megabytes on disk at one moment: below `folder`, and of deleted files that somebody
-   * holds open.
-   */
+  /** Peak megabytes on disk: below `folder`, and in deleted files that are still open. */
   readonly disk: number
 }
 
 /**
- * Watches a process and all its descendants until stopped. @param folder whose files count;
- * `counts` leaves some out by their size in bytes
+ * Watches a process and its descendants until stopped. @param folder the folder whose files count;
+ * `counts` can exclude files by size
  */
 export function watchTree(
   pid: number,
@@ -97,7 +94,7 @@ function bytesRead(pid: number): number {
   return Number(/^rchar:\s+(\d+)/m.exec(proc(pid, 'io'))?.[1] ?? 0)
 }
 
-/** What files below a folder take on disk, which is less than their size where they have holes. */
+/** The disk usage of the files below a folder; sparse files take less than their size. */
 function addFiles(
   folder: string,
   counts: (size: number) => boolean,
@@ -132,7 +129,7 @@ function proc(pid: number, name: string): string {
   return attempt(() => readFileSync(`/proc/${pid}/${name}`, 'utf8'), '')
 }
 
-/** A process may end, and a file vanish, while it is looked at. */
+/** Ignores errors, because processes end and files vanish while they are read. */
 function attempt<T>(look: () => T, otherwise: T): T {
   try {
     return look()

@@ -22,7 +22,7 @@ const PROVIDERS = [
   'anthropic',
   'mistral',
 ]
-/** Keys that the rows belong to where it is not said. */
+/** Default number of keys. */
 const KEYS = 60
 
 /** The id of one of the keys that the rows belong to. */
@@ -45,7 +45,7 @@ export function fillLedger(
   const db = new DatabaseSync(path, { timeout: 30_000 })
   db.exec('BEGIN IMMEDIATE')
   const [instance] = db.prepare('SELECT id FROM instances').all() as { id: string }[]
-  // Below those that a server has given, so that none is given twice.
+  // Below the ids that a server assigns, so that none is used twice.
   const key = db.prepare(
     'INSERT INTO keys (id, account_id, name, public_id, models, rpm, allowed_origins, expires_at, disabled, revoked_at, created_at, revision) VALUES (?, ?, ?, ?, NULL, NULL, NULL, NULL, 0, NULL, ?, ?)',
   )

@@ -1,4 +1,4 @@
-// What the callers of a benchmark open its server with.
+// Credentials for the callers of a benchmark.
 import { createToken } from '../../server/accounts/tokens.ts'
 import type { NewKey } from '../../server/keys/key-record.ts'
 import { createKey, type KeyInput } from '../../server/keys/keys.ts'
@@ -6,7 +6,7 @@ import { openStore } from '../../server/store/open.ts'
 
 export interface Secrets {
   account: string
-  /** For the whole API. */
+  /** An API token with every scope. */
   token: string
   keys: NewKey[]
 }
@@ -49,8 +49,8 @@ export async function makeKeys(
 }
 
 /**
- * Makes an account of this plan in a data folder's store, with a token for the whole API and a
- * proxy key; their texts.
+ * Creates an account on this plan in a data folder's store, with an API token and a proxy key.
+ * @returns their secrets
  */
 export async function makeSecrets(
   data: string,

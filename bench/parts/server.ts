@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { MAIN, NODE_FLAGS } from '../../test/support/node.ts'
 
-/** The heap as the launcher sets it up. */
+/** The launcher's heap flags. */
 export const HEAP_FLAGS = process.execArgv.filter((flag) => /^--(?:max|initial)-/.test(flag))
 
 export interface Server {
@@ -17,9 +17,9 @@ export interface Server {
  * Starts a server with these settings, and waits until it listens. It does not outlive this
  * process.
  *
- * @param flags more of Node's
- * @param main the command line of the tree that is measured
- * @throws Error with what it said where it did not start
+ * @param flags further Node flags
+ * @param main the command line of the source tree to measure
+ * @throws Error with its output if it did not start
  */
 export async function startServer(
   env: Readonly<Record<string, string>>,
@@ -45,14 +45,14 @@ export async function startServer(
     said += piece as string
     const port = /http:\/\/[^\s:]+:(\d+)/.exec(said)?.[1]
     if (port === undefined) continue
-    // Whatever else it says goes nowhere, and holds nothing up.
+    // Discard further output, so that it does not block.
     child.stderr.resume()
     return { port: Number(port), pid: child.pid!, child }
   }
   throw new Error(`the server did not start: ${said}`)
 }
 
-/** Ends a server. @returns its exit code; null where a signal ended it */
+/** Stops a server. @returns its exit code; null after a signal */
 export async function stopServer(
   { child }: Server,
   signal: NodeJS.Signals = 'SIGINT',

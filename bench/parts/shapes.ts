@@ -1,49 +1,48 @@
-// Hostile pages, each of any size: what a page may be made of to make a converter slow, deep or
-// hungry.
+// Hostile pages of any size, built to make a converter slow, recurse deeply or use much memory.
 
-/** A hostile page in the making. */
+/** A kind of hostile page. */
 export interface Shape {
   name: string
-  /** The HTML, of about `size` characters. `NEEDLE` stands where text must survive. */
+  /** The HTML, of about `size` characters. `NEEDLE` marks text that must survive. */
   make(size: number): string
 }
 
-/** A word that must come out of the conversion. */
+/** A word that the conversion must keep. */
 export const NEEDLE = 'needle'
 
 /** Puts a body into the exporter's shell. */
 const page = (body: string) =>
   `<html><head><meta http-equiv="Content-Type" content="text/html; charset=utf-8"/><title>Hostile</title></head><body><article id="00000000-0000-4000-8000-000000000000" class="page sans"><header><h1 class="page-title">Hostile</h1></header><div class="page-body">${body}</div></article></body></html>`
 
-/** `unit` over and over, about `size` characters of it. */
+/** Repeats `unit` to about `size` characters. */
 const fill = (unit: string, size: number) =>
   unit.repeat(Math.max(1, Math.floor(size / unit.length)))
 
-/** `open` so often that with `close` it makes `size`; the needle inside. */
+/** Nests `open` and `close` to about `size` characters, with the needle inside. */
 const nest = (open: string, close: string, size: number) => {
   const depth = Math.max(1, Math.floor(size / (open.length + close.length)))
   return open.repeat(depth) + NEEDLE + close.repeat(depth)
 }
 
-/** A row: the same piece again and again, after the needle. */
+/** A shape that repeats a piece after the needle. */
 const many = (name: string, unit: string): Shape => ({
   name,
   make: (size) => page(`<p id="a" class="">${NEEDLE}</p>${fill(unit, size)}`),
 })
 
-/** A paragraph that holds one text. */
+/** A paragraph with one long text. */
 const text = (name: string, unit: string): Shape => ({
   name,
   make: (size) => page(`<p id="a" class="">${NEEDLE} ${fill(unit, size)}</p>`),
 })
 
-/** A container within itself. */
+/** A container nested in itself. */
 const deep = (name: string, open: string, close: string): Shape => ({
   name,
   make: (size) => page(nest(open, close, size)),
 })
 
-/** A beginning that never ends, with text before it. */
+/** An unclosed beginning, with text before it. */
 const torn = (name: string, begin: string, unit: string): Shape => ({
   name,
   make: (size) =>
@@ -53,7 +52,7 @@ const torn = (name: string, begin: string, unit: string): Shape => ({
     ),
 })
 
-/** Pieces of pages as the exporter writes them: a row of a table, an equation in a line. */
+/** Pieces of pages as Notion writes them: a table row, an inline equation. */
 const cellRow = '<tr id="r"><td id="c1" class="">one</td><td id="c2" class="">two | three</td></tr>'
 const equation =
   '<style>@import url(\'x\')</style><span data-token-index="0" class="notion-text-equation-token"><span></span><span><span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>x</mi></mrow><annotation encoding="application/x-tex">x_1</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">x</span></span></span><span>\u{FEFF}</span></span>'
@@ -346,7 +345,7 @@ export const shapes: Shape[] = [
         `<p id="a">${NEEDLE}</p>${'<ul class="bulleted-list"><li>'.repeat(50)}<pre class="code"><code>${fill('x\n', size / 8)}</code></pre>${'</li></ul>'.repeat(50)}`,
       ),
   },
-  // Tags and what is none.
+  // Tags and malformed tags.
   torn('tags never ended', '', '<div><p><ul><li>'),
   torn('headings never ended', '', '<h1>\n- '),
   torn('an unfinished tag', '<p ', 'a '),

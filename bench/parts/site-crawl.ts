@@ -3,20 +3,19 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Parser } from 'htmlparser2'
 
-/** What a page of a site offers to links, and where its own lead. */
+/** The anchors and links of a page. */
 interface SitePage {
   readonly ids: ReadonlySet<string>
   readonly urls: readonly string[]
 }
 
-/** Where the site thinks it is. */
+/** The origin of the site. */
 const ORIGIN = 'https://exports.invalid'
 
 /**
  * Reads all pages below a folder.
  *
- * @returns how many there are, how many links within the site they have, and the ones that lead
- *   nowhere, with the page that has them
+ * @returns the number of pages and of their internal links, and the broken ones with their pages
  */
 export function crawl(folder: string): { files: number; links: number; broken: string[] } {
   const pages = new Map(
@@ -28,7 +27,7 @@ export function crawl(folder: string): { files: number; links: number; broken: s
   const broken: string[] = []
   let links = 0
   for (const [file, { urls }] of pages) {
-    // Those two are the program's and the bench's own.
+    // These two are from Docusaurus and the bench.
     if (file === '404.html' || file === 'index.html') continue
     for (const url of urls) {
       const target = new URL(url, `${ORIGIN}/${file.replace(/(?:^index)?\.html$/, '')}`)

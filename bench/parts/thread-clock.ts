@@ -1,5 +1,5 @@
-// Processor time of the thread that asks, to the nanosecond. `process.threadCpuUsage()` counts in
-// the scheduler's steps of up to 4 ms.
+// CPU time of the calling thread, to the nanosecond. `process.threadCpuUsage()` has a resolution of
+// up to 4 ms.
 import { WASI } from 'node:wasi'
 
 /**
@@ -23,7 +23,7 @@ const MODULE = new Uint8Array([
   ...section(7, [3, ...text('memory'), 2, 0, ...text('_start'), 0, 1, ...text('c'), 0, 0]),
   ...section(10, [1, 2, 0, 0x0b]),
 ])
-// Node's types have it only together with those of browsers.
+// Node's types lack it without the browser's.
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports: object) => { readonly exports: object }
@@ -33,7 +33,7 @@ declare const WebAssembly: {
 const THREAD_CPU_TIME = 3
 const PLACE = 8
 
-/** Gives a clock in milliseconds that stands still while its thread does. A look takes 0.25 µs. */
+/** Opens a clock of the thread's CPU time in milliseconds. Reading it takes 0.25 µs. */
 export function openThreadClock(): () => number {
   const wasi = new WASI({ version: 'preview1' })
   const { exports } = new WebAssembly.Instance(

@@ -1,6 +1,6 @@
-// Exports as large as real workspaces are, written as they are made: an archive of deflated parts,
-// each an archive of pages, databases with their rows and CSV files, and pictures, with what Notion
-// puts into headers and descriptors.
+// Writes exports as large as real workspaces, streaming: an archive of deflated parts, each an
+// archive of pages, databases with rows and CSV files, and pictures, with headers and descriptors
+// like Notion's.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import { seeded } from '../../test/support/random.ts'
@@ -8,12 +8,12 @@ import { seeded } from '../../test/support/random.ts'
 const MB = 1024 * 1024
 
 export interface WorkspaceSize {
-  /** Of the whole export, about. */
+  /** Approximate size of the whole export. */
   readonly megabytes: number
   readonly parts: number
 }
 
-/** What was written. `largestPart` in bytes, inflated. */
+/** What was written. `largestPart` is in bytes, inflated. */
 export interface WrittenExport {
   readonly bytes: number
   readonly pages: number
@@ -22,7 +22,7 @@ export interface WrittenExport {
 }
 
 /**
- * A piece of a part: its bytes, and the same deflated so that it may stand anywhere in a stream.
+ * A piece of a part: its bytes, and their deflated form, which can be placed anywhere in a stream.
  */
 interface Piece {
   readonly bytes: Uint8Array
@@ -35,7 +35,7 @@ const DESCRIPTOR = 0x08074b50
 const END = 0x06054b50
 /** Sizes follow the data. */
 const FLAGS = 8
-/** What a field of 32 bits says where 64 are needed. */
+/** The value of a 32-bit field that needs 64 bits. */
 const MAX_32 = 0xffffffff
 const DEFLATE = 8
 /** 2026-03-04 09:12:44. */
@@ -98,7 +98,7 @@ interface Entry {
 const ROWS = 40
 const PAGES_FOR_PICTURE = 2
 
-/** Makes parts; their pages are all different. */
+/** Makes parts with distinct pages. */
 class Maker {
   pages = 0
   html = 0
@@ -170,7 +170,7 @@ class Maker {
     })
   }
 
-  /** Bytes that deflate packs as it packs photographs: by a few per cent. */
+  /** Bytes that deflate compresses like photographs: by a few per cent. */
   #picture(size: number): { piece: Piece; content: { crc: number; size: number } } {
     const bytes = Buffer.alloc(Math.floor(size))
     for (let at = 0; at < bytes.length; at++)
@@ -190,7 +190,7 @@ class Maker {
   }
 }
 
-/** It ends on a whole byte, and nothing in it refers to what stands before. */
+/** It ends on a whole byte and has no references to earlier data. */
 function pieceOf(bytes: Uint8Array): Piece {
   return {
     bytes,
@@ -202,7 +202,7 @@ function pageHtml(id: string, title: string, body: string): string {
   return `<html><head><meta http-equiv="Content-Type" content="text/html; charset=utf-8"/><title>${title}</title></head><body><article id="${id}" class="page sans"><header><h1 class="page-title" dir="auto">${title}</h1></header><div class="page-body">${body}</div></article></body></html>`
 }
 
-/** So many blocks of some 250 bytes each. */
+/** This many blocks of about 250 bytes each. */
 function bodyHtml(random: () => number, count: number): string {
   const word = (): string => Math.floor(random() * 2 ** 40).toString(36)
   const line = (): string => Array.from({ length: 12 }, word).join(' ')

@@ -1,5 +1,4 @@
-// The proxies under test: each is started before the same provider, and says where it is called and
-// whose CPU it uses.
+// Starts the proxies under test, each in front of the same provider.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,18 +10,18 @@ import { NODE_FLAGS } from '../../test/support/node.ts'
 import { makeSecrets } from '../parts/secrets.ts'
 import { HEAP_FLAGS, startServer } from '../parts/server.ts'
 
-/** A proxy that runs. */
+/** A running proxy. */
 export interface Contender {
   readonly name: string
   readonly port: number
   readonly pid: number
-  /** Path and headers of a request that goes through it. */
+  /** Path and headers of a request through it. */
   readonly path: string
   readonly headers: readonly string[]
 }
 
 export interface Ours extends Contender {
-  /** Opens the conversion API. */
+  /** An API token. */
   readonly token: string
 }
 
@@ -45,7 +44,7 @@ export function startProgram(
   return child
 }
 
-/** Whether a proxy answers a request for a stream with one. */
+/** Whether a proxy supports streams. */
 export async function streams({ port, path, headers }: Contender): Promise<boolean> {
   const fields = Object.fromEntries(headers.map((line) => line.split(': ', 2) as [string, string]))
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -80,13 +79,15 @@ export async function listening(port: number): Promise<void> {
   throw new Error(`nothing listens on port ${port}`)
 }
 
-/** Where an nginx that does not run as root keeps what it buffers: settings of its `http`. */
+/** The `http` settings for temporary folders of an nginx that does not run as root. */
 export const nginxFolders = (folder: string): string =>
   ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join(' ')
 
-/** A program that may be installed, by the places where systems keep it, and the PATH. */
+/**
+ * The path of a program, from the usual folders and the PATH; undefined if it is not installed.
+ */
 export function installed(name: string): string | undefined {
   const path = process.env['PATH'] ?? ''
   return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin', ...path.split(delimiter)]
@@ -94,7 +95,10 @@ export function installed(name: string): string | undefined {
     .find((path) => existsSync(path))
 }
 
-/** @returns its port; its streams have so many events, one every so many milliseconds */
+/**
+ * Starts the provider; its streams have `events` events, one every `every` milliseconds. @returns
+ * its port
+ */
 export async function startUpstream(every = 20, events = 50): Promise<number> {
   const port = await freePort()
   startProgram(process.execPath, [
@@ -108,7 +112,7 @@ export async function startUpstream(every = 20, events = 50): Promise<number> {
   return port
 }
 
-/** nginx's bare proxy_pass; null where it is not installed. */
+/** nginx's plain proxy_pass; null if it is not installed. */
 export async function startNginx(folder: string, upstream: number): Promise<Contender | null> {
   const site = (port: number): string =>
     `client_body_buffer_size 1m; keepalive_requests 100000000;
@@ -119,8 +123,8 @@ export async function startNginx(folder: string, upstream: number): Promise<Cont
 }
 
 /**
- * Runs nginx with one worker. @param site what stands in its `http`
- * @returns its port, and the worker's process; null where it is not installed
+ * Runs nginx with one worker. @param site the content of its `http` block
+ * @returns its port, and the worker's process; null if it is not installed
  */
 export async function runNginx(
   folder: string,
@@ -144,7 +148,7 @@ http { access_log off; ${nginxFolders(folder)} ${site(port)} }`,
   return { port, pid }
 }
 
-/** Caddy's bare reverse_proxy; null where it is not installed. */
+/** Caddy's plain reverse_proxy; null if it is not installed. */
 export async function startCaddy(folder: string, upstream: number): Promise<Contender | null> {
   const found = installed('caddy')
   if (found === undefined) return null
@@ -165,11 +169,11 @@ export async function startCaddy(folder: string, upstream: number): Promise<Cont
 }
 
 /**
- * The Portkey gateway, from npm, installed beside this file the first time: as its makers' image
- * runs it, on Node 20 (https://github.com/Portkey-AI/gateway/blob/main/Dockerfile), and on the Node
- * that runs ours.
+ * The Portkey gateway from npm, installed beside this file the first time. It runs on Node 20, as
+ * in its official image (https://github.com/Portkey-AI/gateway/blob/main/Dockerfile), and on the
+ * Node that runs ours.
  *
- * @returns none where it can't be installed
+ * @returns an empty list if it cannot be installed
  */
 export async function startPortkeys(upstream: number): Promise<Contender[]> {
   const folder = join(here, 'rivals')
@@ -207,8 +211,8 @@ export async function startPortkeys(upstream: number): Promise<Contender[]> {
 }
 
 /**
- * Our own data path without the gate: the reader of callers' requests, the client of providers, and
- * what passes bytes between them.
+ * Our data path without steps 1 to 6: the request parser, the upstream client, and the relay
+ * between them.
  */
 export async function startRelay(upstream: number): Promise<Contender> {
   const port = await freePort()

@@ -1,5 +1,5 @@
-// Requests as coding agents send them: 50,000 to 100,000 tokens of instructions, tools, source code
-// and what tools answered, 200 to 400 KB of JSON.
+// Requests like those of coding agents: 50,000 to 100,000 tokens of instructions, tools, source
+// code and tool results, 200 to 400 KB of JSON.
 
 const SOURCE = [
   'export async function readConfig(path: string): Promise<Config> {\n  const text = await readFile(path, "utf8")\n  return parse(JSON.parse(text))\n}\n',
@@ -16,7 +16,9 @@ const LANGUAGES = [
   '🚀 done ',
 ]
 
-/** A fixed sequence, so that every run sends the same (Park and Miller's generator). */
+/**
+ * A fixed pseudorandom sequence, so that every run sends the same (Park and Miller's generator).
+ */
 function sequence(seed: number): (below: number) => number {
   let state = seed
   return (below) => (state = (state * 48_271) % 2_147_483_647) % below
@@ -49,9 +51,9 @@ const TOOLS = ['read_file', 'write_file', 'search', 'run_command', 'list_files',
 
 type Next = (below: number) => number
 
-/** TABLE of shapes: what the messages of a request are made of, of about so many bytes each. */
+/** TABLE of shapes of a request's messages. */
 const SHAPES: readonly ((next: Next, turn: number) => unknown[])[] = [
-  // Calls of tools, and what they answered.
+  // Tool calls and their results.
   (next, turn) => [
     {
       role: 'assistant',
@@ -102,7 +104,7 @@ const SHAPES: readonly ((next: Next, turn: number) => unknown[])[] = [
       role: next(2) === 0 ? 'user' : 'assistant',
       content: `${PROSE}${LANGUAGES[next(LANGUAGES.length)]}`,
     })),
-  // JSON within JSON: results of searches.
+  // JSON within JSON: search results.
   (next) => [
     {
       role: 'user',
@@ -117,7 +119,7 @@ const SHAPES: readonly ((next: Next, turn: number) => unknown[])[] = [
   ],
 ]
 
-/** The bodies: 200 to 400 KB each, every shape, half of them for a streamed answer. */
+/** The bodies: 200 to 400 KB each, every shape, half of them for a streamed response. */
 export const LARGE_BODIES: readonly Buffer[] = Array.from({ length: 16 }, (_, i) => {
   const next = sequence(i + 7)
   const bytes = 200_000 + next(200_000)

@@ -1,21 +1,20 @@
-// The callers of the bench, in a process of their own: MODE PORT CONNECTIONS SECONDS MOST PATH
-// [HEADER …]. Prints one line of JSON when the time is over, when there were MOST answers, or when
-// it is told to stop. `requests`: each connection asks again as soon as it is answered. `large`:
-// the same, with bodies of 200 to 400 KB, half of them for streams. `paced`: every 20 ms. `events`:
-// streams, one after another.
+// The callers of the bench, in their own process: MODE PORT CONNECTIONS SECONDS MOST PATH [HEADER
+// …]. Prints one line of JSON when the time is up, after MOST responses, or when told to stop.
+// `requests`: each connection sends the next request right after a response. `large`: the same with
+// bodies of 200 to 400 KB, half of them for streams. `paced`: every 20 ms. `events`: streams, one
+// after another.
 import { connect } from 'node:net'
 import { LARGE_BODIES } from './large.ts'
 
 /**
- * What a load found: answers, and delays in milliseconds (of whole answers; of events on their
- * way).
+ * The results of a load: responses, and delays in milliseconds (of whole responses, or of events).
  */
 export interface Found {
   done: number
   events: number
   p50: number
   p99: number
-  /** Of `paced` loads: for each answer when it came (milliseconds since 1970) and its delay. */
+  /** Only for `paced`: arrival (milliseconds since 1970) and delay of each response. */
   answers: [at: number, delay: number][]
 }
 
@@ -109,7 +108,7 @@ function ask(): void {
 const LAST_CHUNK = '0\r\n\r\n'
 let asked = 0
 
-/** One keep-alive connection of large requests, whose answers are streams or have a length. */
+/** One keep-alive connection of large requests, whose responses are streams or have a length. */
 function askLarge(): void {
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, send)
   let answer = ''
@@ -136,11 +135,11 @@ function askLarge(): void {
   })
 }
 
-/** Whether a piece of a stream is its last, and not a head that ends with a 0. */
+/** Whether a chunk of a stream is its last, and not a head that ends with a 0. */
 const isLast = (text: string): boolean => text === LAST_CHUNK || text.endsWith(`\r\n${LAST_CHUNK}`)
 
 /**
- * One connection that opens stream after stream, and notes how old each event is when it arrives.
+ * One connection that opens one stream after another, and records the age of each event on arrival.
  */
 function listen(): void {
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, () =>

@@ -7,13 +7,10 @@ import { NODE_FLAGS } from '../../test/support/node.ts'
 import type { Contender } from './contenders.ts'
 import type { Found } from './load.ts'
 
-/** `large`: what coding agents send. */
+/** `large`: requests of coding agents. */
 export type Mode = 'requests' | 'large' | 'events'
 
-/**
- * TABLE of what is measured: connections, requests until the compiler is through, and what it is
- * called.
- */
+/** TABLE of modes: connections, warm-up requests, and name. */
 export const MODES: Readonly<
   Record<Mode, { connections: number; warm: [seconds: number, requests: number]; name: string }>
 > = {
@@ -33,21 +30,18 @@ export const MODES: Readonly<
     name: 'an event (200 streams, 50 events a second each)',
   },
 }
-/**
- * Seconds of load before each measured stretch: a server that has rested while others had their
- * turn finds its caches cold.
- */
+/** Seconds of load before each measurement, because a server that was idle has cold caches. */
 export const RUN_IN_SECONDS = 1
 
 /** User and system time of a process with all its threads, in microseconds. */
 export function cpu(pid: number): number {
-  // Fields 14 and 15 of proc(5), counted from behind the command's name, which may hold spaces; in
-  // hundredths of a second.
+  // Fields 14 and 15 of proc(5), counted from after the command's name, which may contain spaces;
+  // in hundredths of a second.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10_000
 }
 
-/** Starts callers of a contender; `found` is what they saw. @throws Error where they failed */
+/** Starts callers of a contender; `found` has their results. @throws Error if they failed */
 export function load(
   mode: string,
   { name, port, path, headers }: Contender,

@@ -1,5 +1,4 @@
-// Our data path without the gate: PORT UPSTREAM-PORT. Requests under /proxy go up as they came,
-// steps 1 to 6 left out; answers come down.
+// Our data path without steps 1 to 6: PORT UPSTREAM-PORT. Forwards requests under /proxy unchanged.
 import { createServer } from 'node:http'
 import type { HttpExchange } from '../../server/http1/exchange.ts'
 import { ConnectionRouter, createRouterTurns } from '../../server/http1/connection-router.ts'

@@ -1,7 +1,6 @@
-// The provider of the bench: as cheap as Node can be, so that the machine's time goes to the
-// proxies. Every request must have a Content-Length. One that asks for a stream is answered with
-// events, each stamped with the moment of its sending; a handshake with a WebSocket; every other with
-// 1.5 KB of JSON.
+// The provider of the bench, as cheap as possible in Node, so that the CPU goes to the proxies.
+// Every request must have a Content-Length. A request for a stream gets events, each with the time
+// it was sent; a handshake gets a WebSocket; others get 1.5 KB of JSON.
 import { createServer, type Socket } from 'node:net'
 import { serveSocket } from '../../test/support/providers/socket-provider.ts'
 

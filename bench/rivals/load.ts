@@ -1,5 +1,5 @@
-// TABLE of other converters, each as a plain function, set up as its own README tells users of such
-// pages to. They stand outside of the workspace, so that nobody but the benchmark installs them.
+// TABLE of other converters as functions, configured as their READMEs recommend. They are outside
+// the workspace, so that only the benchmark installs them.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,15 +12,12 @@ export type Convert = (html: string) => string
 const folder = import.meta.dirname
 const require = createRequire(join(folder, 'package.json'))
 
-/** What the packages export, as far as it is used here. */
+/** The exports used here. */
 type Module = Record<string, unknown>
 const load = async (name: string): Promise<Module> =>
   (await import(pathToFileURL(require.resolve(name)).href)) as Module
 
-/**
- * What page makers put in no reader's way: every converter gets to leave them out where it can be
- * told to.
- */
+/** Invisible elements, which every converter that has such an option is told to skip. */
 const UNSEEN = ['style', 'script']
 
 export const RIVALS: Readonly<Record<string, () => Promise<Convert>>> = {
@@ -71,7 +68,7 @@ export const RIVALS: Readonly<Record<string, () => Promise<Convert>>> = {
   },
 }
 
-/** Installs the rivals unless they are there. Throws when npm fails. */
+/** Installs missing rivals. @throws Error if npm fails */
 export function installRivals(): void {
   if (existsSync(join(folder, 'node_modules', 'rehype-remark'))) return
   console.error('installing the rivals into bench/rivals (once) …')

@@ -6,7 +6,9 @@ import { installed, listening, nginxFolders, startProgram } from '../proxy/conte
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy')
 
-/** Starts a balancer before servers on these ports; its port, or null where it is not installed. */
+/**
+ * Starts a balancer for servers on these ports. @returns its port, or null if it is not installed
+ */
 type StartBalancer = (folder: string, ports: readonly number[]) => Promise<number | null>
 
 /** TABLE of balancers. */
@@ -63,7 +65,9 @@ export const BALANCERS: Readonly<Record<string, StartBalancer>> = {
 
 const read = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8')
 
-/** @throws Error where the file does not hold what is replaced: then another one would be measured */
+/**
+ * @throws Error if the file lacks the replaced text, because it would then measure something else
+ */
 function replaced(text: string, changes: readonly [from: RegExp, to: string][]): string {
   for (const [from, to] of changes) {
     if (!from.test(text)) throw new Error(`there is no ${from} in the file`)

@@ -1,5 +1,4 @@
-// What an app does with the client packages, as it stands in any runtime: plain JavaScript, web
-// standards only.
+// Calls of the client packages for any runtime: plain JavaScript, web standards only.
 
 const City = {
   type: 'object',
@@ -8,15 +7,15 @@ const City = {
   additionalProperties: false,
 }
 
-/** @throws Error that says what was expected */
+/** @throws Error that names the expected value */
 function same(found, wanted) {
   if (JSON.stringify(found) !== JSON.stringify(wanted))
     throw new Error(`${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`)
 }
 
 /**
- * TABLE of methods: by which providers, and what must come of it. `given` holds the packages, the
- * providers, and the major version of the AI SDK.
+ * TABLE of methods: their calls, and the expected results. `given` has the packages, the providers,
+ * and the major version of the AI SDK.
  */
 const METHODS = {
   async text({ ai, google, vertex, openai }) {
@@ -120,8 +119,7 @@ const METHODS = {
       'https://generativelanguage.googleapis.com/v1beta/files/up1',
     )
   },
-  // What the AI SDK does with results that lie at an address: each redirect is looked at before it
-  // is followed.
+  // How the AI SDK downloads results from a URL: it checks each redirect before it follows it.
   async 'redirected download'({ utils, fetch }) {
     const url = 'https://generativelanguage.googleapis.com/v1beta/files/video1:download?alt=media'
     const { value } = await utils.getFromApi({
@@ -138,7 +136,7 @@ const METHODS = {
 /**
  * Calls every method once, through the proxy.
  *
- * @returns by the method's name: `ok`, why it does not count, or the error's words
+ * @returns by method: `ok`, why it does not count, or the error message
  */
 export async function runMethods(
   { ai, core, createGenai, createExpress, createOpenAI, utils },

@@ -1,7 +1,7 @@
-// The table of what was run, as the core package's README shows it. `npm run bench -- runtimes`
-// makes it from its results, and fails where the README says otherwise.
+// The table of runtimes in the core package's README. `npm run bench -- runtimes` generates it from
+// its results, and fails if the README differs.
 
-/** Where the table stands. */
+/** The file with the table. */
 export const README = 'packages/core/README.md'
 
 /** The runtimes, in the order of the table. */
@@ -19,16 +19,16 @@ export const RUNTIME_NAMES = [
 /** A row of the table. */
 export type RuntimeName = (typeof RUNTIME_NAMES)[number]
 
-/** Major versions of the AI SDK; the first is refused. */
+/** Major versions of the AI SDK; the first is not supported. */
 export const MAJORS = [5, 6, 7] as const
 
 /** One of them. */
 export type Major = (typeof MAJORS)[number]
 
-/** By the method's name: `ok`, why it does not count, or the error's words. */
+/** By method: `ok`, why it does not count, or the error message. */
 export type Results = Readonly<Record<string, string>>
 
-/** What came of a method, in one sign; what is not here failed. */
+/** Signs for results; any other result failed. */
 const SIGNS: Readonly<Record<string, string>> = { ok: '✓', 'not in this AI SDK': '–' }
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
@@ -56,10 +56,10 @@ export function tableOf(found: Readonly<Record<RuntimeName, Readonly<Record<Majo
 
 const TABLE = /^\| \| AI SDK 5 \|(?:.+\n)+/m
 
-/** The table that a README has; empty where it has none. */
+/** The table in a README; empty if it has none. */
 export const tableIn = (readme: string): string => TABLE.exec(readme)?.[0].trimEnd() ?? ''
 
-/** A README with this table, and the versions and the day of the run. */
+/** Puts this table, the versions and the date of the run into a README. */
 export function withTable(
   readme: string,
   table: string,

@@ -1,13 +1,13 @@
-// The clients of the bench of sockets, in a process of their own: PORT SOCKETS SECONDS PATH [HEADER …].
-// Each sends a frame every 20 ms and takes its answers; with SECONDS 0 it only stays open until it is
-// told to stop. Prints one line of JSON when all are open, and one when the time is over.
+// The clients of the socket bench, in their own process: PORT SOCKETS SECONDS PATH [HEADER …]. Each
+// sends a frame every 20 ms and reads the replies; with SECONDS 0 it only stays open until told to
+// stop. Prints one line of JSON when all are open, and one when the time is up.
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ANSWER, ANSWER_STAMP_AT, FRAME, STAMP_AT, STAMP_BYTES } from './frames.ts'
 
 const [port = '0', sockets = '1', seconds = '1', path = '/', ...headers] = process.argv.slice(2)
 const PACE_MS = 20
-/** Handshakes that are under way at once. */
+/** Concurrent handshakes. */
 const AT_ONCE = 50
 const delays: number[] = []
 let frames = 0
@@ -17,7 +17,7 @@ const head =
   `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${headers.map((line) => `${line}\r\n`).join('')}\r\n`
 const now = (): number => Number(process.hrtime.bigint() / 1000n)
 
-/** Opens a socket. @returns what begins to send */
+/** Opens a socket. @returns the function that starts sending */
 async function open(): Promise<() => void> {
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})

@@ -1,4 +1,4 @@
-// A bare pipe of TCP in Node, which reads nothing of what passes: PORT UPSTREAM-PORT.
+// A plain TCP pipe in Node that parses nothing: PORT UPSTREAM-PORT.
 import { connect, createServer } from 'node:net'
 
 const [port = '0', upstream = '0'] = process.argv.slice(2)

@@ -1,6 +1,6 @@
-// The provider of the bench of sockets: PORT [CERTIFICATE KEY]. As cheap as Node can be: it agrees to
-// every handshake, and answers each frame of a load (load.ts) with one of its own that has the same
-// stamp.
+// The provider of the socket bench: PORT [CERTIFICATE KEY]. As cheap as possible in Node: accepts
+// every handshake, and replies to each frame of a load (load.ts) with one that has the same
+// timestamp.
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
@@ -30,7 +30,7 @@ function serve(socket: Socket): void {
     let at = 0
     for (; at + FRAME_BYTES <= waiting.length; at += FRAME_BYTES) {
       const answer = Buffer.from(ANSWER)
-      // The loads mask with zeros, which changes nothing.
+      // The loads mask with zeros, so no unmasking is needed.
       waiting.copy(answer, ANSWER_STAMP_AT, at + STAMP_AT, at + STAMP_AT + STAMP_BYTES)
       socket.write(answer)
     }
