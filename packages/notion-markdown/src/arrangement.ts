@@ -41,7 +41,10 @@ export function arrangePages(
     sitemap,
     listed
       ? listedPages(listed.entries, (key) =>
-          indexOf(key).find((page) => keyOf(pages[page]!.path) === key),
+          indexOf(key).find((index) => {
+            const page = pages[index]
+            return page !== undefined && keyOf(page.path) === key
+          }),
         )
       : [],
   )

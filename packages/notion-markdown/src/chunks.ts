@@ -56,7 +56,8 @@ export function chunkPage(
     const { parts } = packed
     const text = textOf(page.markdown, packed)
     const firstWords = parts.findIndex((part) => !isHeading(part))
-    const place = places.get(parts[firstWords < 0 ? parts.length - 1 : firstWords]!)
+    const labelled = parts.at(firstWords)
+    const place = labelled && places.get(labelled)
     const blocks = parts.flatMap(({ kind, block }) =>
       kind === 'toggle-end' || block === null ? [] : [block],
     )
@@ -85,7 +86,7 @@ function placesOf(
     const ended = above.findIndex(({ toggle }) => toggle !== null && part.depth <= toggle)
     if (ended >= 0) above.splice(ended)
     if (isHeading(part)) {
-      while (above.length > 0 && isEndedBy(above[above.length - 1]!, part)) above.pop()
+      for (let last = above.at(-1); last && isEndedBy(last, part); last = above.at(-1)) above.pop()
       above.push({
         text: outline[heading]?.text ?? '',
         slug: slugs[heading] ?? '',
@@ -192,9 +193,11 @@ class Packer {
 
   /** The text that a group adds to the chunk, with the text between them if they are adjacent. */
   #tokensOf(group: readonly SourcePart[]): number {
-    const from =
-      this.#parts.at(-1)?.end ?? this.#markdown.lastIndexOf('\n', group[0]!.start - 1) + 1
-    return estimateTokens(this.#markdown.slice(from, group[group.length - 1]!.end))
+    const [first] = group
+    const last = group.at(-1)
+    if (!first || !last) return 0
+    const from = this.#parts.at(-1)?.end ?? this.#markdown.lastIndexOf('\n', first.start - 1) + 1
+    return estimateTokens(this.#markdown.slice(from, last.end))
   }
 }
 
@@ -236,6 +239,6 @@ function textOf(markdown: string, { header, parts }: Packed): string {
 /** Lines from the beginning of the one in which `start` lies, without its indent. */
 function outdented(markdown: string, start: number, end: number): string {
   const text = markdown.slice(markdown.lastIndexOf('\n', start - 1) + 1, end)
-  const indent = /^ */.exec(text)![0].length
+  const indent = text.search(/[^ ]|$/)
   return indent === 0 ? text : text.replace(new RegExp(`^ {1,${indent}}`, 'gm'), '')
 }

@@ -145,7 +145,7 @@ function telUrl(value: string): string | undefined {
 const ZEROS = [0x0660, 0x06f0, 0x0966, 0x09e6, 0x0e50, 0xff10]
 
 function asciiDigit(digit: string): string {
-  const code = digit.codePointAt(0)!
+  const code = digit.codePointAt(0) ?? 0
   const zero = ZEROS.find((start) => code >= start && code < start + 10)
   return zero === undefined ? digit : String(code - zero)
 }

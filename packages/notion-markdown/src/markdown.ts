@@ -181,7 +181,7 @@ class Writer {
     for (const [i, item] of list.children.entries()) {
       if (i > 0) this.#newline(prefix, false)
       const sign = list.ordered
-        ? `${Math.min(list.start! + i, 999_999_999)}${marker === 0 ? '.' : ')'}`
+        ? `${Math.min((list.start ?? 1) + i, 999_999_999)}${marker === 0 ? '.' : ')'}`
         : bullet
       const outer = this.#marks && this.#marks.enter(item)
       this.#marks?.open()
@@ -327,7 +327,6 @@ function gap(before: Block, after: Block, tight: boolean): boolean {
   // Lists that cannot interrupt a paragraph (CommonMark 5.2): a number other than 1, an item that
   // begins empty.
   if (after.ordered && after.start !== 1) return true
-  return (
-    first!.checked === null && (first!.children.length === 0 || first!.children[0]!.type === 'list')
-  )
+  if (first?.checked !== null) return false
+  return first.children[0] === undefined || first.children[0].type === 'list'
 }

@@ -79,8 +79,8 @@ export function writeInline(
   syntax = NO_EXTRA_SYNTAX,
 ): string {
   const [only] = nodes
-  if (nodes.length === 1 && only!.type === 'text') {
-    const value = only!.value
+  if (nodes.length === 1 && only?.type === 'text') {
+    const { value } = only
     if (
       !HAS_SPECIAL.test(value) &&
       !value.includes('\n') &&

@@ -69,14 +69,25 @@ export function checkDistinct(paths: readonly string[]): void {
   // of the folder.
   const rows = paths.map((path) => ({ path, key: pathKey(path).replaceAll('/', '\0') }))
   rows.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))
-  for (let i = 1; i < rows.length; i++) {
-    const [before, row] = [rows[i - 1]!, rows[i]!]
-    const isFolder = before.key.endsWith('\0')
-    if (row.key === before.key)
-      throw new InvalidArchive(row.path === before.path ? 'duplicate' : 'duplicate_unicode', {
-        name: row.path,
-      })
-    if (!isFolder && row.key.startsWith(`${before.key}\0`))
-      throw new InvalidArchive('file_and_folder', { name: before.path })
+  let before: Row | undefined
+  for (const row of rows) {
+    if (before) assertApart(before, row)
+    before = row
   }
+}
+
+interface Row {
+  readonly path: string
+  readonly key: string
+}
+
+/** @throws InvalidArchive if two paths, neighbours in order, exclude each other */
+function assertApart(before: Row, row: Row): void {
+  const isFolder = before.key.endsWith('\0')
+  if (row.key === before.key)
+    throw new InvalidArchive(row.path === before.path ? 'duplicate' : 'duplicate_unicode', {
+      name: row.path,
+    })
+  if (!isFolder && row.key.startsWith(`${before.key}\0`))
+    throw new InvalidArchive('file_and_folder', { name: before.path })
 }

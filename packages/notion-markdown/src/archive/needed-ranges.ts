@@ -219,9 +219,8 @@ export function skipsOnlyUnneeded(
   const unneeded = entries.filter(({ path }) => !isNeeded(path)).sort((a, b) => a.dataAt - b.dataAt)
   let index = 0
   return skipped.every(({ from, to }) => {
-    while (index < unneeded.length && unneeded[index]!.dataAt + unneeded[index]!.packedSize < to)
-      index++
-    const entry = unneeded[index]
+    let entry = unneeded[index]
+    while (entry !== undefined && entry.dataAt + entry.packedSize < to) entry = unneeded[++index]
     return entry !== undefined && entry.dataAt <= from
   })
 }

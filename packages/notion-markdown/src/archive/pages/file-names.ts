@@ -93,19 +93,19 @@ export class FolderNames {
    * @returns a name for each, in their order
    */
   add(wanted: readonly Named[]): string[] {
-    let names = wanted.map(({ name }) => name)
+    let named = wanted.map((item) => ({ item, name: item.name }))
     for (const digits of [SHORT_KEY, 32]) {
-      const counts = countFolded(names)
-      names = names.map((name, i) => {
+      const counts = countFolded(named.map(({ name }) => name))
+      named = named.map(({ item, name }) => {
         const folded = foldName(name)
-        if (counts.get(folded) === 1 && !this.#taken.has(folded)) return name
-        return withSuffix(wanted[i]!, wanted[i]!.key.slice(0, digits))
+        const isFree = counts.get(folded) === 1 && !this.#taken.has(folded)
+        return { item, name: isFree ? name : withSuffix(item, item.key.slice(0, digits)) }
       })
     }
-    return names.map((name, i) => {
+    return named.map(({ item, name }) => {
       let free = name
       for (let n = 2; this.#taken.has(foldName(free)); n++)
-        free = withSuffix(wanted[i]!, `${wanted[i]!.key}-${n}`)
+        free = withSuffix(item, `${item.key}-${n}`)
       this.#taken.add(foldName(free))
       return free
     })
