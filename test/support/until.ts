@@ -2,15 +2,21 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Resolves as soon as `holds` returns true; rejects after a timeout (milliseconds). */
+/**
+ * Resolves as soon as `holds` returns true; rejects after a timeout.
+ *
+ * @param within the timeout, in milliseconds
+ * @param pause milliseconds between two calls of `holds`; more if each sends a request
+ */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   within = 30_000,
+  pause = 10,
 ): Promise<void> {
   const end = performance.now() + within
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`it never came true: ${holds}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
 
