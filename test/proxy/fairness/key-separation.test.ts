@@ -145,12 +145,11 @@ test('a key whose window is full is refused before its body is read', async (t) 
     429,
   )
   await allPass(served, other.secret)
-  const rows = await served.running.store.db
-    .selectFrom('requests')
-    .select('id')
-    .where('key_id', '=', id)
-    .execute()
-  assert.equal(rows.length, 1)
+  const rows = () =>
+    served.running.store.db.selectFrom('requests').select('id').where('key_id', '=', id).execute()
+  // It is written a moment after the response.
+  await until(async () => (await rows()).length > 0)
+  assert.equal((await rows()).length, 1)
   const refused = () =>
     served.running.store.db
       .selectFrom('refused_hours')
