@@ -71,7 +71,7 @@ async function ask(t: TestContext, url: string): Promise<string> {
   const answer = page.locator('p')
   await answer
     .filter({ hasText: 'Hello from Gemini' })
-    .waitFor({ timeout: 20_000 })
+    .waitFor({ timeout: 60_000 })
     .catch((error: unknown) => {
       throw new Error(`${String(error)}\n${wrong.join('\n')}`)
     })

@@ -52,7 +52,8 @@ async function openWindow(options: BrowserContextOptions): Promise<Window> {
   const context = await (
     await theBrowser()
   ).newContext({ reducedMotion: 'reduce', viewport: DESKTOP, ...options })
-  context.setDefaultTimeout(15_000)
+  // Milliseconds for what takes hundreds on an idle machine.
+  context.setDefaultTimeout(30_000)
   return { context, page: await context.newPage() }
 }
 
