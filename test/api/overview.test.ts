@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import type { NewKey } from '../../server/keys/key-record.ts'
 import { assertProblem, startServer } from '../support/harness.ts'
 import { answer } from '../support/providers/fake.ts'
@@ -62,28 +63,13 @@ test('a report with too many lines is refused instead of being cut short', async
   const server = await startServer(t)
   const admin = await setUp(server)
   const hour = Math.floor(server.clock() / HOUR) * HOUR
-  const line = {
-    hour,
-    key_id: 'key_1',
-    provider: 'openai',
-    account_id: (await server.newToken()).account_id,
-    requests: 1,
-    errors: 0,
-    aborted: 0,
-    unknown: 0,
-    unmetered: 1,
-    bytes_in: 0,
-    bytes_out: 0,
-    answered: 0,
-    first_byte_ms: 0,
-    total_ms: 0,
-  }
-  const lines = Array.from({ length: 50_001 }, (_, i) => ({ ...line, model: `m${i}` }))
-  for (let at = 0; at < lines.length; at += 1_000)
-    await server.store.db
-      .insertInto('usage_hours')
-      .values(lines.slice(at, at + 1_000))
-      .execute()
+  const { account_id } = await server.newToken()
+  await sql`
+    insert into usage_hours (hour, account_id, key_id, provider, model, requests, errors, aborted,
+      unknown, unmetered, bytes_in, bytes_out, answered, first_byte_ms, total_ms)
+    with recursive lines (n) as (select 0 union all select n + 1 from lines where n < 50000)
+    select ${hour}, ${account_id}, 'key_1', 'openai', 'm' || n, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0
+    from lines`.execute(server.store.db)
   for (const format of ['json', 'csv']) {
     const refused = await admin.send('GET', `usage?by=model&format=${format}`)
     assert.deepEqual(
