@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/until.ts'
 import { ADMIN, GEMINI } from './seeded.ts'
-import { closeBrowser, startSite, visit } from './visit.ts'
+import { closeBrowser, pageLink, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
@@ -285,9 +285,9 @@ test('an administrator adds another, resets a password, renames and deletes acco
 
   await page.getByRole('button', { name: 'View grace@example.com' }).click()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
-  await page.getByRole('link', { name: 'Keys', exact: true }).click()
+  await pageLink(page, 'Keys').click()
   await page.getByRole('link', { name: 'Of Grace' }).waitFor()
-  await page.getByRole('link', { name: 'Accounts' }).click()
+  await pageLink(page, 'Accounts').click()
   await page.getByRole('button', { name: 'Edit grace@example.com' }).click()
   await page.getByRole('button', { name: 'Delete account' }).click()
   await page

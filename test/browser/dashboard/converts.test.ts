@@ -12,7 +12,7 @@ import { archive, deflated } from '../../support/archives/writer.ts'
 import { readFolder } from '../../support/pages-folder.ts'
 import { zip } from '../../support/zip.ts'
 import { OPENAI } from './seeded.ts'
-import { closeBrowser, cutOff, goTo, startSite, visit } from './visit.ts'
+import { closeBrowser, cutOff, goTo, pageLink, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
@@ -119,7 +119,7 @@ test('the quota on the next page includes conversions made by programs', async (
     200,
   )
   await browser.clock.fastForward(60_000)
-  await browser.getByRole('link', { name: 'Convert' }).click()
+  await pageLink(browser, 'Convert').click()
   await browser.getByText('1 of 10').waitFor()
 })
 

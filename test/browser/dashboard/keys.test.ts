@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ANTHROPIC, GEMINI, OPENAI } from './seeded.ts'
-import { closeBrowser, startSite, visit } from './visit.ts'
+import { closeBrowser, pageLink, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
@@ -207,7 +207,7 @@ test('the search box follows the address', async (t) => {
   await box.pressSequentially('first')
   await page.getByRole('link', { name: 'Second' }).waitFor({ state: 'detached' })
   assert.equal(await box.inputValue(), 'first')
-  await page.getByRole('link', { name: 'Keys' }).click()
+  await pageLink(page, 'Keys').click()
   await page.getByRole('link', { name: 'Second' }).waitFor()
   assert.equal(await box.inputValue(), '')
   assert.equal(new URL(page.url()).search, '')
@@ -362,12 +362,12 @@ test('a page whose code cannot be loaded says so, and appears when the server is
   await page.goto(site.url)
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await context.route('**', (route) => route.abort())
-  await page.getByRole('link', { name: 'Keys' }).click()
+  await pageLink(page, 'Keys').click()
   await page.getByText('The server is not responding.').waitFor()
   await page.getByRole('button', { name: 'Try again' }).click()
-  await page.getByRole('link', { name: 'Overview' }).click()
+  await pageLink(page, 'Overview').click()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
-  await page.getByRole('link', { name: 'Keys' }).click()
+  await pageLink(page, 'Keys').click()
   await page.getByText('The server is not responding.').waitFor()
   await context.unroute('**')
   await page.getByRole('button', { name: 'Try again' }).click()

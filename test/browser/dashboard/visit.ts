@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { buildWhereChanged } from '../../../dashboard/build.ts'
 import { launchChromium } from '../chromium.ts'
 import { usedFolder } from '../../support/templates.ts'
@@ -130,6 +130,10 @@ export async function visit(
   })
   return { context, page, complaints }
 }
+
+/** The link to a page in the navigation, which other links on a page may share their name with. */
+export const pageLink = (page: Page, name: string): Locator =>
+  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true })
 
 /**
  * Goes to an address of the dashboard as its links do, without loading everything anew: that takes
