@@ -1,7 +1,7 @@
 // The thread that reads pages for a certificate, beside the conversion.
 import { parentPort } from 'node:worker_threads'
 import { decodeHtml } from '../decode.ts'
-import { collectYoung } from './collect-young.ts'
+import { collectUsed } from './collect-garbage.ts'
 import type { ReaderMessage, ReaderReport } from './certificate-reader.ts'
 import { PageReader, type NumberedReading } from './page-reader.ts'
 
@@ -43,7 +43,7 @@ parentPort?.on('message', (message: ReaderMessage) => {
     bytes += page.bytes.byteLength
     Atomics.add(progress, 0, page.bytes.byteLength)
   }
-  collectYoung(bytes)
+  collectUsed(bytes)
   read += bytes
   if (read >= REPORTED_BYTES) reportPages()
 })

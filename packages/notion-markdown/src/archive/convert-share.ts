@@ -1,7 +1,7 @@
 // One process's share of an archive's pages → a spool.
 import { DOCUMENT } from '../certificate/dialect.ts'
 import { openReader, type CertificateReader, type OnReading } from './certificate-reader.ts'
-import { collectYoung } from './collect-young.ts'
+import { collectUsed } from './collect-garbage.ts'
 import { convertOne, createContext, missingWarnings, type ReadAgain } from './convert-entry.ts'
 import type { ConvertOptions, OnPage, Share } from './convert-options.ts'
 import { openExport, unpackParts, type NotionExport } from './export.ts'
@@ -74,7 +74,7 @@ export async function convertShare(
     const converted = await convertOne(opened, page, context, read)
     if (number === 0) converted.summary.warnings.push(...missingWarnings(opened))
     await spool.write(number, converted, page === opened.sitemap)
-    collectYoung(sizeOf(page))
+    collectUsed(sizeOf(page))
     onPage?.(done + 1, pages.length)
   }
   const read = await reader?.finish('')

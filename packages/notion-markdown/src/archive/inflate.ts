@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { pipeline, Readable } from 'node:stream'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
-import { collectYoung } from './collect-young.ts'
+import { collectUsed } from './collect-garbage.ts'
 import { METHOD } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
@@ -42,7 +42,7 @@ export async function* streamEntry(
       throw new InvalidArchive('longer_than_declared', { name: entry.path, n: entry.size })
     crc = crc32(piece, crc)
     yield piece
-    collectYoung(piece.length)
+    collectUsed(piece.length)
   }
   check(entry, size, crc)
 }
