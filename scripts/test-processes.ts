@@ -86,14 +86,20 @@ function rank({ files }: Program): number {
 /**
  * Imports the files, and lets no test begin before all are loaded. Some files await a server when
  * they are loaded. If all tests of the others had ended by then, Node would run everybody's global
- * `after`, which closes that server.
+ * `after`, which closes that server. A file that cannot be loaded fails that first test at once.
  */
 const moduleOf = (root: string, { name, files }: Program): string =>
   [
     "import { test } from 'node:test'",
     'const loading = Promise.withResolvers()',
     `test(${JSON.stringify(`${name} is loaded`)}, () => loading.promise)`,
-    ...files.map((file) => `await import(${JSON.stringify(pathToFileURL(join(root, file)).href)})`),
-    'loading.resolve()',
+    'try {',
+    ...files.map(
+      (file) => `  await import(${JSON.stringify(pathToFileURL(join(root, file)).href)})`,
+    ),
+    '  loading.resolve()',
+    '} catch (error) {',
+    '  loading.reject(error)',
+    '}',
     '',
   ].join('\n')

@@ -1,7 +1,7 @@
 // `npm test`: runs the checks in parallel, then the tests. `npm run check` stops after the checks.
-// `npm test -- PATTERN …` runs only matching test files.
+// `npm test -- PATTERN …` runs only matching test files, and all of a folder.
 import { spawn } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildWhereChanged } from '../dashboard/build.ts'
@@ -16,15 +16,20 @@ const bin = (name: string) => join(root, 'node_modules', ...name.split('/'))
 
 const [onlyChecks, patterns] =
   process.argv[2] === 'check' ? [true, []] : [false, process.argv.slice(2)]
-const tests = globSync(
-  patterns.length > 0
-    ? patterns
-    : ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'server/**/*.test.ts'],
-  {
+
+/** Files that match a pattern. @throws Error if there are none: it is misspelt */
+function matching(pattern: string): string[] {
+  const isFolder = statSync(join(root, pattern), { throwIfNoEntry: false })?.isDirectory() ?? false
+  const files = globSync(isFolder ? join(pattern, '**/*.test.ts') : pattern, {
     cwd: root,
     exclude: ['**/node_modules/**'],
-  },
-).sort()
+  }).filter((file) => file.endsWith('.test.ts'))
+  if (files.length === 0) throw new Error(`No test file matches ${pattern}.`)
+  return files
+}
+
+const ALL = ['test', 'packages/*/test/**/*.test.ts']
+const tests = [...new Set((patterns.length > 0 ? patterns : ALL).flatMap(matching))].sort()
 
 interface Step {
   /** The name in the output. */
