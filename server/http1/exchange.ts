@@ -56,7 +56,7 @@ export interface HttpExchange {
   watch(watcher: ResponseListener): void
   /** Asks for the body where the caller waits to be asked (`Expect: 100-continue`). */
   writeContinue(): void
-  /** An interim answer (1xx); dropped where the caller could not read it. */
+  /** An interim response (1xx); dropped where the caller could not read it. */
   writeInterim(status: number, reason: string, headers: RawHeaders): void
   /**
    * The head of the response. Framing is added: `Content-Length` where the headers have it, else

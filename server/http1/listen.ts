@@ -171,7 +171,7 @@ class Listener {
   readonly #turns: RouterTurns
   readonly #servers: Server[] = []
   readonly #routers: ConnectionRouter[] = []
-  /** Answers of Node's server in progress. */
+  /** Responses of Node's server in progress. */
   readonly #responses = new Set<ServerResponse>()
   /** Whether each connection is closed after its next response. */
   #isClosing = false

@@ -117,7 +117,7 @@ export class NodeExchange implements HttpExchange, RequestBody {
   }
 
   writeInterim(status: number, reason: string, headers: RawHeaders): void {
-    // Written past the response object, which knows no other interim answers than its own; only
+    // Written past the response object, which knows no other interim responses than its own; only
     // where it is this response's turn.
     if (
       !this.headersSent &&

@@ -39,7 +39,7 @@ import {
   answerPreflight,
   logRequest,
   recordRefusal,
-  sendAnswer,
+  sendJson,
   sendError,
   type ErrorDeps,
 } from './send-error.ts'
@@ -178,8 +178,8 @@ async function mintedInstead(
   if (shape === null) return false
   const secret = publicIdOf(asked.presented.credential) ?? ''
   const request = { ...asked, exchange, shape, secret, pace: deps.limits }
-  const answer = await answerMint(deps.minter, request)
-  if (answer !== null) sendAnswer(deps, context, answer)
+  const minted = await answerMint(deps.minter, request)
+  if (minted !== null) sendJson(deps, context, minted)
   return true
 }
 

@@ -70,7 +70,7 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
   const key = context.key ?? findKeyByCredential(deps.keys, credentialOf(context))
   const saysLimit = error.code !== 'rate_limit_exceeded' && response.status !== 401
   const limit = saysLimit ? limitHeaders(deps.ledger, key) : []
-  writeAnswer(deps, context, {
+  writeResponse(deps, context, {
     ...response,
     headers: [...response.headers, ...error.headers, ...limit],
   })
@@ -80,12 +80,12 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
   return true
 }
 
-/** Ends a request with a response of ours that contains a secret. */
-export function sendAnswer(deps: ErrorDeps, context: RequestContext, answer: object): void {
+/** Ends a request with a JSON response of ours. It may contain a secret: it is never logged. */
+export function sendJson(deps: ErrorDeps, context: RequestContext, content: object): void {
   const { exchange, key } = context
   if (exchange.closed) return logRequest(deps, context, 0, null)
-  const body = Buffer.from(JSON.stringify(answer))
-  writeAnswer(deps, context, {
+  const body = Buffer.from(JSON.stringify(content))
+  writeResponse(deps, context, {
     status: 200,
     reason: 'OK',
     headers: [...jsonHeaders(body), ...limitHeaders(deps.ledger, key)],
@@ -95,13 +95,13 @@ export function sendAnswer(deps: ErrorDeps, context: RequestContext, answer: obj
 }
 
 /** Writes a response of ours, with the common headers. */
-function writeAnswer(
+function writeResponse(
   { clock }: Pick<ErrorDeps, 'clock'>,
   { exchange, id, isKeyInQuery }: RequestContext,
-  answer: ErrorResponse,
+  response: ErrorResponse,
 ): void {
   const headers = [
-    ...answer.headers,
+    ...response.headers,
     ...(isKeyInQuery ? SANDBOX : []),
     'Date',
     new Date(clock.now()).toUTCString(),
@@ -109,11 +109,11 @@ function writeAnswer(
   ]
   const isCrossOrigin = valueOf(exchange.headers, 'origin') !== undefined
   exchange.writeHead(
-    answer.status,
-    answer.reason,
+    response.status,
+    response.reason,
     isCrossOrigin ? headers.concat(corsHeaders(headers)) : headers,
   )
-  exchange.write(answer.body)
+  exchange.write(response.body)
   exchange.end()
   exchange.flush()
 }

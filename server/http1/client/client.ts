@@ -39,9 +39,9 @@ const CONNECTS_PER_TURN = 8
  */
 const WRITES_PER_TURN = 2
 /**
- * Answers of which a piece is read in one turn of the event loop before those that come again and
+ * Responses of which a piece is read in one turn of the event loop before those that come again and
  * again wait for their turn. What has come for one meanwhile is read as one piece: a thousand
- * answers with an event each millisecond would otherwise take all of the processor.
+ * responses with an event each millisecond would otherwise take all of the processor.
  */
 const READS_PER_TURN = 32
 /** A pooled connection that has been idle for longer than this is checked before it is used. */

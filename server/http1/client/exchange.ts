@@ -65,7 +65,7 @@ export type ConnectionPool = {
   open(request: OutboundRequest, use: (open: () => ClientConnection) => void): void
   /** Writes some pieces of a large body, when it is the request's turn. */
   write(request: OutboundRequest, pieces: () => void): void
-  /** Counts pieces of answers that are read. */
+  /** Counts pieces of responses that are read. */
   readonly reads: Turns
   acquire(open: Destination): ClientConnection | null
   release(open: Destination, connection: ClientConnection): void
@@ -279,7 +279,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     this.#finish()
     if (error instanceof UpstreamError) return this.#handler.onError(error)
     const what = this.#headSeen
-      ? 'the upstream broke off its answer'
+      ? 'the upstream broke off its response'
       : 'the upstream could not be reached'
     this.#handler.onError(new UpstreamError('unreachable', what, error))
   }

@@ -1,4 +1,4 @@
-// Reads the answers of one connection to an upstream.
+// Reads the responses of one connection to an upstream.
 import { BodyDecoder, FramingError, LENIENT_CHUNK_SIZE } from '../body-decoder.ts'
 import {
   digits,
@@ -16,9 +16,9 @@ import { ByteBuffer } from '../byte-buffer.ts'
 
 /** Events of a {@link ResponseParser}, in wire order. */
 export type ResponseEvents = {
-  /** An interim answer (1xx, never 101). */
+  /** An interim response (1xx, never 101). */
   onInterim(status: number, reason: string, headers: RawHeaders): void
-  /** The final answer's head. */
+  /** The final response's head. */
   onHead(status: number, reason: string, headers: RawHeaders): void
   /**
    * Body bytes with the transfer framing taken off and nothing else changed. The memory is lent for
@@ -107,7 +107,7 @@ export class ResponseParser {
    */
   push(chunk: Buffer): void {
     // Unsolicited bytes: the next caller must never read them.
-    if (this.done) throw new ProtocolError('the upstream sent bytes after its answer')
+    if (this.done) throw new ProtocolError('the upstream sent bytes after its response')
     this.started = true
     let rest = this.#held.length === 0 ? chunk : this.#buffer.append(this.#held, chunk)
     this.#held = NO_BYTES
@@ -116,7 +116,8 @@ export class ResponseParser {
       // The caller may have left meanwhile, or the response may be whole: then bytes behind it
       // spoil the connection.
       if (this.done) {
-        if (used < rest.length) throw new ProtocolError('the upstream sent bytes after its answer')
+        if (used < rest.length)
+          throw new ProtocolError('the upstream sent bytes after its response')
         return
       }
       if (used === 0) {
@@ -137,7 +138,7 @@ export class ResponseParser {
   finish(): void {
     if (this.done) return
     if (this.#inHead || !this.#body.untilClose)
-      throw new ProtocolError('the upstream closed the connection before its answer was complete')
+      throw new ProtocolError('the upstream closed the connection before its response was complete')
     this.#end([])
   }
 
@@ -184,7 +185,7 @@ export class ResponseParser {
     if (status < 200) {
       // 101 would switch to a protocol that was not requested.
       if (status === 101 || ++this.#interim > MAX_INTERIM)
-        throw new ProtocolError('the upstream sent an unexpected interim answer')
+        throw new ProtocolError('the upstream sent an unexpected interim response')
       this.#sink.onInterim(status, reason, without(headers, 'content-length'))
       return used
     }

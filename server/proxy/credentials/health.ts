@@ -3,7 +3,7 @@
 // or its request.
 
 /**
- * TABLE of answers after which a credential rests: status → milliseconds, where the provider does
+ * TABLE of responses after which a credential rests: status → milliseconds, where the provider does
  * not say.
  */
 const COOLDOWN_MS: Readonly<Record<number, number>> = {

@@ -11,7 +11,7 @@ import type { Match } from '../providers/endpoint.ts'
 const LISTS_MODELS =
   /\/(?:models|deployments|tunedModels|(?:language|image-generation|video-generation|embedding)-models|models\/user)$/
 
-/** Whether an endpoint's answer is a list of models. */
+/** Whether an endpoint's response is a list of models. */
 export function listsModels({ class: kind }: Match, method: string, pathAndQuery: string): boolean {
   return (
     kind === 'neutral' && method === 'GET' && LISTS_MODELS.test(pathAndQuery.replace(/\?.*$/s, ''))

@@ -19,14 +19,14 @@ export type ResponseFilter = {
   readonly mask: Mask | null
   /** The upstream's head; returns the headers that the caller gets. */
   head(status: number, headers: RawHeaders): RawHeaders
-  /** The fields of an interim answer, or the trailers; returns those that the caller gets. */
+  /** The fields of an interim response, or the trailers; returns those that the caller gets. */
   fields(raw: RawHeaders): RawHeaders
   /** Body bytes on their way to the caller. The memory is lent for the call only. */
   body(chunk: Buffer): void
 }
 
 /**
- * The first status whose answer is written by a server, not by a model: redirects and errors. They
+ * The first status whose response is written by a server, not by a model: redirects and errors. They
  * are short, and may repeat the request.
  */
 const FIRST_MASKED_STATUS = 300

@@ -71,7 +71,7 @@ function maskOf(credential: Credential): Mask {
   return mask
 }
 
-/** One answer on its way. */
+/** One response on its way. */
 export class ResponseRecorder implements ResponseFilter {
   readonly #deps: RecorderDeps
   readonly #plan: ForwardPlan

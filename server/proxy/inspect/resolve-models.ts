@@ -19,7 +19,7 @@ export type ModelResolution =
       readonly ok: true
       readonly models: readonly string[]
       readonly objects: readonly ObjectRef[]
-      /** Whether it asks the provider to keep the answer. */ readonly kept: boolean
+      /** Whether it asks the provider to keep the response. */ readonly kept: boolean
     }
   | ({
       readonly ok: false

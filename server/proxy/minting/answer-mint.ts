@@ -130,7 +130,7 @@ export async function answerMint(minter: Minter, request: MintRequest): Promise<
     providers: [provider.id],
   }
   const minted = await minter.mint(key, secret, child)
-  return shape.answer({ ...minted, ttl: child.ttl }, wish)
+  return shape.response({ ...minted, ttl: child.ttl }, wish)
 }
 
 /** @throws GatewayError `malformed_request` where the provider would refuse it */

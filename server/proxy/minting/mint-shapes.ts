@@ -38,7 +38,7 @@ export interface MintShape {
    * @param now milliseconds since 1970
    */
   readonly read: (body: unknown, now: number) => MintWish | MintRefusal
-  readonly answer: (minted: Minted, wish: MintWish) => object
+  readonly response: (minted: Minted, wish: MintWish) => object
 }
 
 const named = z.string().min(1)
@@ -89,7 +89,7 @@ const OPENAI_SECRET: MintShape = {
       return { models, ttl: expires_after?.seconds ?? null }
     },
   ),
-  answer: ({ secret, expiresAt }, { models }) => ({
+  response: ({ secret, expiresAt }, { models }) => ({
     value: secret,
     expires_at: unixSeconds(expiresAt),
     session: { object: 'realtime.session', type: 'realtime', model: models?.[0] ?? null },
@@ -116,7 +116,7 @@ const oldOpenAi = (object: string): MintShape => ({
       }
     },
   ),
-  answer: ({ secret, expiresAt }, { models }) => ({
+  response: ({ secret, expiresAt }, { models }) => ({
     object,
     model: models?.[0] ?? null,
     client_secret: { value: secret, expires_at: unixSeconds(expiresAt) },
@@ -136,7 +136,7 @@ const XAI_SECRET: MintShape = {
       ttl: expires_after?.seconds ?? null,
     }),
   ),
-  answer: ({ secret, expiresAt }) => ({ value: secret, expires_at: unixSeconds(expiresAt) }),
+  response: ({ secret, expiresAt }) => ({ value: secret, expires_at: unixSeconds(expiresAt) }),
 }
 
 /** https://ai.google.dev/api/live#ephemeral-auth-tokens */
@@ -165,7 +165,7 @@ const GOOGLE_TOKEN: MintShape = {
               'The proxy does not count how often a token is used, so it makes none for some uses only. Send "uses": 0, and an "expireTime" that is near.',
           },
   ),
-  answer: ({ secret, expiresAt }) => ({
+  response: ({ secret, expiresAt }) => ({
     name: secret,
     expireTime: new Date(expiresAt).toISOString(),
   }),
@@ -178,7 +178,7 @@ const DEEPGRAM_GRANT: MintShape = {
     models: null,
     ttl: ttl_seconds ?? null,
   })),
-  answer: ({ secret, ttl }) => ({ access_token: secret, expires_in: ttl }),
+  response: ({ secret, ttl }) => ({ access_token: secret, expires_in: ttl }),
 }
 
 /**
@@ -208,7 +208,7 @@ const CARTESIA_TOKEN: MintShape = {
       return { models: null, families, ttl: expires_in ?? null }
     },
   ),
-  answer: ({ secret }) => ({ token: secret }),
+  response: ({ secret }) => ({ token: secret }),
 }
 
 /**
@@ -218,7 +218,7 @@ const CARTESIA_TOKEN: MintShape = {
 const elevenLabsToken = (family: string): MintShape => ({
   ttl: { usual: 900, min: 1, max: 900 },
   read: reading(z.looseObject({}), () => ({ models: null, families: [family], ttl: null })),
-  answer: ({ secret }) => ({ token: secret }),
+  response: ({ secret }) => ({ token: secret }),
 })
 
 /** What `@ai-sdk/gateway` asks for and reads. */
@@ -228,7 +228,7 @@ const GATEWAY_SECRET: MintShape = {
     z.looseObject({ model: named.optional(), expiresIn: seconds.nullish() }),
     ({ model, expiresIn }) => ({ models: namedModels(model), ttl: expiresIn ?? null }),
   ),
-  answer: ({ secret, expiresAt }) => ({ token: secret, expiresAt: unixSeconds(expiresAt) }),
+  response: ({ secret, expiresAt }) => ({ token: secret, expiresAt: unixSeconds(expiresAt) }),
 }
 
 /** TABLE of the shapes, by the name that a provider's row has. */

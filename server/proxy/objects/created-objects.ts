@@ -23,7 +23,7 @@ export interface CreatingRequest {
   readonly namesForeignObject: boolean
 }
 
-/** Decides what one answer created. One per response. */
+/** Decides what one response created. */
 export class CreatedObjects {
   readonly #request: CreatingRequest
   #named: ReadonlySet<string> | null = null

@@ -4,7 +4,7 @@ import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
 
-/** Types of answers that have no end, or are read before it. */
+/** Types of responses that have no end, or are read before it. */
 const FEEDS =
   /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json))\b/i
 

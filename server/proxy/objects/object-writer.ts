@@ -40,7 +40,7 @@ export class ObjectWriter {
   /** @param response the id of the response to which an item belongs, where it is known */
   record(row: ObjectRow, response: string | undefined): void {
     const name = nameOf(row)
-    // Answers name it again and again.
+    // Responses name it again and again.
     if (this.known.get(name) !== undefined) return
     const range = rangeOf({ kind: row.kind, id: row.object_id }, response)
     if (range === null) return this.#enter(row)

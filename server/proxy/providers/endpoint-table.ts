@@ -43,7 +43,7 @@ export interface EndpointTable {
   resembled(path: string): readonly Resembled[]
   /** The objects that a POST to exactly this pattern creates, or null. */
   makes(pattern: string): Readonly<Record<string, string>> | null
-  /** The kinds of stored objects that its paths name, or its answers create. */
+  /** The kinds of stored objects that its paths name, or its responses create. */
   readonly kinds: readonly string[]
   /**
    * The segments that its patterns spell out: no name of an object, even where callers choose

@@ -13,7 +13,7 @@ const OF_AN_OBJECT = /\{(?!(?:model|base|version|project|location|publisher|acco
 const placesOf = new WeakMap<EndpointRow, Readonly<Record<string, string>>>()
 
 /**
- * The places of a list's answer that hold an id, and its kind; null if the endpoint is not a list
+ * The places of a list's response that hold an id, and its kind; null if the endpoint is not a list
  * of stored objects. Most follow from the row that creates such an object at the same path; others
  * are declared.
  */

@@ -8,7 +8,7 @@ export type CreatedPaths = Readonly<Record<string, string>>
 /** A response that names more objects than this is a list, or broken. */
 const MAX_IDS = 100
 
-/** Collects the ids of one answer. */
+/** Collects the ids of one response. */
 export class CreatedIds {
   readonly creates: CreatedPaths
   readonly #found: ObjectRef[] = []
@@ -52,9 +52,9 @@ export class CreatedIds {
       this.#found.push(object)
   }
 
-  /** Looks at all places of a parsed answer or event. */
-  search(answer: unknown): void {
+  /** Looks at all places of a parsed response or event. */
+  search(response: unknown): void {
     for (const place in this.creates)
-      for (const name of valuesAt(answer, place)) this.note(place, name)
+      for (const name of valuesAt(response, place)) this.note(place, name)
   }
 }

@@ -1,4 +1,4 @@
-// Reads a JSON answer: one object, Gemini's list of chunks, or lines of JSON. Fifty megabytes pass
+// Reads a JSON response: one object, Gemini's list of chunks, or lines of JSON. Fifty megabytes pass
 // in the memory of one usage object.
 import { parseJson, type WantedPaths, wantPaths } from '../json/paths.ts'
 import { JsonScanner, type JsonSink } from '../json/scanner.ts'
@@ -22,7 +22,7 @@ function wanted(creates: CreatedPaths): WantedPaths {
 const MANY = { many: true }
 const NOTHING: readonly Finding[] = []
 
-/** Reads usage from a JSON answer, or from JSON lines. */
+/** Reads usage from a JSON response, or from JSON lines. */
 export class JsonReader implements Reader, JsonSink {
   readonly #created: CreatedIds
   /** The last usage object of each place, unparsed. */

@@ -1,6 +1,6 @@
 // Reads from the bytes of a response, as they pass, how many tokens it used and which object it
 // created. Step 9 of the contract. It never delays and never changes a byte: it is given each chunk
-// beside the caller, and compressed answers are decoded on the side.
+// beside the caller, and compressed responses are decoded on the side.
 import { valueOf, valuesOf, nameAt, valueAt } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from '../forward/content-decoding.ts'
 import { AwsReader } from './aws-event-stream.ts'
@@ -14,7 +14,7 @@ import type { Provider, UsageKind } from '../providers/provider.ts'
 
 export { UNKNOWN, type Usage } from './usage.ts'
 
-/** Watches one answer while it passes. It never fails. */
+/** Watches one response while it passes. It never fails. */
 export interface UsageMeter {
   /**
    * The objects that the response is known to have created so far, for stickiness and ownership.
@@ -61,8 +61,8 @@ const READERS: readonly { type: RegExp; reader: (created: CreatedIds) => Reader 
 const NONE: CreatedPaths = {}
 
 /**
- * Makes the meter of one answer.
- * @param provider whose answer it is
+ * Makes the meter of one response.
+ * @param provider whose response it is
  * @param match the endpoint that was called; lists and polls are not metered, because repeated
  *   usage would be counted twice
  * @param headers the upstream's response headers as a raw list

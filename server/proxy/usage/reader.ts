@@ -2,7 +2,7 @@
 // requested.
 import type { Finding } from './usage.ts'
 
-/** Reads one kind of answer. One per response. */
+/** Reads the usage of one response. */
 export interface Reader {
   /** Reads the next bytes of the decoded response. Copies what it keeps. */
   write(chunk: Buffer): void

@@ -39,7 +39,7 @@ export class SniffingReader implements Reader {
 
   write(chunk: Buffer): void {
     if (this.#beginning === null) return this.#reader?.write(chunk)
-    // Nearly all answers: their first byte says it.
+    // Nearly all responses: their first byte says it.
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a chunk has a byte, and the beginning is there until the kind is known
     const first = this.#beginning.length > 0 ? 0 : chunk[0]!
     if (first === OBJECT || first === LIST) return this.#begin('json').write(chunk)

@@ -2,7 +2,7 @@
 import type { UsageKind } from '../providers/provider.ts'
 
 /**
- * Tokens of one answer. `input` counts everything that was read, from the cache or not; `output`
+ * Tokens of one response. `input` counts everything that was read, from the cache or not; `output`
  * everything that was written, reasoning included; `cached` and `reasoning` are parts of these two.
  * What a provider did not say is null, never 0.
  */
@@ -48,10 +48,10 @@ function at(value: unknown, path: string): unknown {
   return here
 }
 
-/** Finds the usage object of a parsed answer or event. */
-export function findUsage(answer: unknown): Finding | null {
+/** Finds the usage object of a parsed response or event. */
+export function findUsage(response: unknown): Finding | null {
   for (const place of PLACES) {
-    const usage = at(answer, place)
+    const usage = at(response, place)
     if (isObject(usage)) return { place, usage }
   }
   return null
@@ -76,7 +76,7 @@ const sum = (...counts: (number | null)[]): number | null =>
   counts.reduce((total, one) => (one === null ? total : (total ?? 0) + one), null)
 
 /**
- * Merges the findings of one answer in their order. Anthropic says its input first and its output
+ * Merges the findings of one response in their order. Anthropic says its input first and its output
  * last; Bedrock's metrics only count where the model itself said nothing; everywhere else the last
  * one is the whole truth.
  */

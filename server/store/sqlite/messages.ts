@@ -28,7 +28,7 @@ export type ReadSource = { readonly patient: boolean } & (
  * The outcome of one task, sent when it is durable. `value` is the results of the statements, or
  * the procedure's result.
  */
-export type Answer = { readonly id: number } & (
+export type Reply = { readonly id: number } & (
   | { readonly value: unknown }
   | { readonly error: { readonly code: StoreErrorCode; readonly message: string } }
 )
@@ -36,7 +36,7 @@ export type Answer = { readonly id: number } & (
 /** Messages from a thread of the store: it is open, a result, or another process has written. */
 export type FromThread =
   | { readonly opened: true }
-  | { readonly answers: readonly Answer[] }
+  | { readonly replies: readonly Reply[] }
   | { readonly changed: true }
 
 /** The writer's changes since the last call. */

@@ -8,7 +8,7 @@ import { findProcedure } from '../find-procedure.ts'
 import type { Steps } from '../procedure.ts'
 import type { QueryBuilder, Statement, StatementResult } from '../statement.ts'
 import { TimedTurns, type Runner } from './timed-turns.ts'
-import type { Answer, FromThread, ReadSource, ToThread, Task } from './messages.ts'
+import type { Reply, FromThread, ReadSource, ToThread, Task } from './messages.ts'
 
 const source = workerData as ReadSource
 // oxlint-disable-next-line typescript/no-non-null-assertion -- this file runs as a thread
@@ -90,7 +90,7 @@ function* each(statements: readonly Statement[]): Steps<StatementResult[]> {
   return results
 }
 
-async function answer(task: Task): Promise<Answer> {
+async function reply(task: Task): Promise<Reply> {
   const runner = turns.enter()
   try {
     return { id: task.id, value: await perform(task, runner) }
@@ -102,8 +102,8 @@ async function answer(task: Task): Promise<Answer> {
 }
 
 /** The memory of binary parts is transferred to the caller; everything else is copied. */
-function moved(answer: Answer): ArrayBuffer[] {
-  const value: unknown = 'value' in answer ? answer.value : null
+function moved(reply: Reply): ArrayBuffer[] {
+  const value: unknown = 'value' in reply ? reply.value : null
   const parts: unknown[] = typeof value === 'object' && value !== null ? Object.values(value) : []
   return parts.flatMap((part) =>
     ArrayBuffer.isView(part) && part.buffer instanceof ArrayBuffer ? [part.buffer] : [],
@@ -119,8 +119,8 @@ function closeWhenDone(): void {
 
 async function serve(task: Task): Promise<void> {
   under++
-  const one = await answer(task)
-  send({ answers: [one] }, moved(one))
+  const one = await reply(task)
+  send({ replies: [one] }, moved(one))
   under--
   closeWhenDone()
 }

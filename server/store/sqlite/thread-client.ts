@@ -1,12 +1,12 @@
-// The main thread's side of a store thread: sends tasks in batches and passes each answer to its
+// The main thread's side of a store thread: sends tasks in batches and passes each reply to its
 // caller.
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreError } from '../store-error.ts'
-import type { Answer, Changes, FromThread, ToThread, Task, Work } from './messages.ts'
+import type { Reply, Changes, FromThread, ToThread, Task, Work } from './messages.ts'
 
 /**
- * Most tasks waiting for an answer. Beyond it the disk cannot keep up, and refusing is better than
+ * Most tasks waiting for a reply. Beyond it the disk cannot keep up, and refusing is better than
  * an unbounded queue.
  */
 const MOST_WAITING = 50_000
@@ -104,11 +104,11 @@ export async function startThread(
     if (bunch.length > 0) post({ tasks: bunch })
     bunch = []
   }
-  const settle = (answer: Answer): void => {
-    const caller = waiting.take(answer.id)
+  const settle = (reply: Reply): void => {
+    const caller = waiting.take(reply.id)
     if (caller === undefined) return
-    if ('error' in answer) caller.reject(new StoreError(answer.error.code, answer.error.message))
-    else caller.resolve(answer.value)
+    if ('error' in reply) caller.reject(new StoreError(reply.error.code, reply.error.message))
+    else caller.resolve(reply.value)
   }
 
   const exited = new Promise<void>((resolve) => {
@@ -120,7 +120,7 @@ export async function startThread(
     })
   })
   await untilOpened(worker, settle, onChange, onFailure)
-  const answerTo = (id: number): Promise<unknown> =>
+  const replyTo = (id: number): Promise<unknown> =>
     new Promise((resolve, reject) => waiting.push({ id, resolve, reject }))
 
   return {
@@ -132,14 +132,14 @@ export async function startThread(
       if (bunch.length === 0) setImmediate(flush)
       const id = ++lastId
       bunch.push({ ...work, id, within })
-      return answerTo(id)
+      return replyTo(id)
     },
     takeChanges: () => {
       if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
       flush()
       post({ takeChanges: ++lastId })
       // The thread answers it with nothing else.
-      return answerTo(lastId) as Promise<Changes>
+      return replyTo(lastId) as Promise<Changes>
     },
     close: async () => {
       if (!closed) {
@@ -155,7 +155,7 @@ export async function startThread(
 /** Dispatches a thread's messages; resolves when it is open. */
 function untilOpened(
   worker: Worker,
-  settle: (answer: Answer) => void,
+  settle: (reply: Reply) => void,
   onChange: () => void,
   onFailure: (error: Error) => void,
 ): Promise<void> {
@@ -165,7 +165,7 @@ function untilOpened(
       onFailure(error)
     })
     worker.on('message', (message: FromThread) => {
-      if ('answers' in message) message.answers.forEach(settle)
+      if ('replies' in message) message.replies.forEach(settle)
       else if ('changed' in message) onChange()
       else resolve()
     })

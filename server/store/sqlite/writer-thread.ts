@@ -4,7 +4,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { readError } from '../store-error.ts'
 import { findProcedure } from '../find-procedure.ts'
 import { Connection } from './connection.ts'
-import type { Answer, Changes, FromThread, ToThread, Task } from './messages.ts'
+import type { Reply, Changes, FromThread, ToThread, Task } from './messages.ts'
 
 /**
  * How often the writer looks for commits of other processes, in milliseconds. A key that was
@@ -44,7 +44,7 @@ function gather(first: ToThread): { tasks: Task[]; takes: number[]; close: boole
 /** The version of the file when changes were last taken. */
 let recorded: unknown
 
-function takeChanges(id: number): Answer {
+function takeChanges(id: number): Reply {
   try {
     const version = connection.version()
     const value: Changes = { whole: version === recorded, changes: connection.takeChanges() }
@@ -56,18 +56,18 @@ function takeChanges(id: number): Answer {
 }
 
 /** Runs the tasks in one transaction; a task that fails is undone alone. */
-function commit(tasks: Task[]): Answer[] {
+function commit(tasks: Task[]): Reply[] {
   try {
     connection.exec('BEGIN IMMEDIATE')
-    let answers = attempt(tasks, false)
-    if (answers === null) {
+    let replies = attempt(tasks, false)
+    if (replies === null) {
       connection.exec('ROLLBACK')
       connection.exec('BEGIN IMMEDIATE')
-      // oxlint-disable-next-line typescript/no-non-null-assertion -- run one by one, each task has its answer
-      answers = attempt(tasks, true)!
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- run one by one, each task has its reply
+      replies = attempt(tasks, true)!
     }
     connection.exec('COMMIT')
-    return answers
+    return replies
   } catch (thrown) {
     // Nothing of this group is stored: the disk is full or broken, or another process held the lock
     // for too long.
@@ -82,26 +82,26 @@ function commit(tasks: Task[]): Answer[] {
  * changes, and tasks seldom fail: so they run without, and only where one fails that has to be
  * undone (null), all of them run again, `guarded`.
  */
-function attempt(tasks: Task[], guarded: boolean): Answer[] | null {
-  const answers: Answer[] = []
+function attempt(tasks: Task[], guarded: boolean): Reply[] | null {
+  const replies: Reply[] = []
   for (const task of tasks) {
     // SQLite undoes a single failing statement by itself.
     const alone = 'statements' in task && task.statements.length === 1
     const savepoint = guarded && !alone
     if (savepoint) connection.exec('SAVEPOINT task')
     try {
-      answers.push({ id: task.id, value: perform(task) })
+      replies.push({ id: task.id, value: perform(task) })
     } catch (thrown) {
       // Some failures (disk full, broken disk) end the whole transaction: then nobody's write is
       // stored.
       if (!connection.inTransaction) throw thrown
       if (!guarded && !alone) return null
       if (savepoint) connection.exec('ROLLBACK TO task')
-      answers.push({ id: task.id, error: readError(thrown) })
+      replies.push({ id: task.id, error: readError(thrown) })
     }
     if (savepoint) connection.exec('RELEASE task')
   }
-  return answers
+  return replies
 }
 
 function perform(task: Task): unknown {
@@ -125,8 +125,8 @@ function perform(task: Task): unknown {
 
 port.on('message', (message: ToThread) => {
   const { tasks, takes, close } = gather(message)
-  if (tasks.length > 0) send({ answers: commit(tasks) })
-  if (takes.length > 0) send({ answers: takes.map(takeChanges) })
+  if (tasks.length > 0) send({ replies: commit(tasks) })
+  if (takes.length > 0) send({ replies: takes.map(takeChanges) })
   if (!close) return
   clearInterval(looking)
   connection.close()

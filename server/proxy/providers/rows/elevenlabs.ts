@@ -71,7 +71,7 @@ const SONGS = Object.fromEntries(
   ),
 )
 /**
- * What audio leaves behind, whose answer has no other place to say so:
+ * What audio leaves behind, whose response has no other place to say so:
  * https://elevenlabs.io/docs/eleven-api/guides/how-to/text-to-speech/request-stitching,
  * https://elevenlabs.io/docs/api-reference/music/compose
  */
