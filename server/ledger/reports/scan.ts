@@ -108,9 +108,11 @@ export function* seqAt(db: QueryBuilder, time: number): Steps<number> {
   const newest = yield* first(
     db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1),
   )
+  const deleted = yield* first(db.selectFrom('retention_mark').select('seq'))
   let [low, high] = [0, (newest?.seq ?? 0) + 1]
+  // Below the mark of the retention, PostgreSQL has to pass its deleted rows until the next vacuum.
+  let middle = Math.min(deleted?.seq ?? 0, high - 1)
   while (low < high) {
-    const middle = Math.floor((low + high) / 2)
     const row = yield* first(
       db
         .selectFrom('requests')
@@ -121,6 +123,7 @@ export function* seqAt(db: QueryBuilder, time: number): Steps<number> {
     )
     if (row === undefined || row.created_at >= time) high = middle
     else low = row.seq + 1
+    middle = Math.floor((low + high) / 2)
   }
   return low
 }
