@@ -27,6 +27,7 @@ const SOURCES = ['server/**/*.ts', 'packages/notion-markdown/src/**/*.ts']
 const OURS: Readonly<Record<string, string>> = {
   '@tollmark/notion-markdown': 'packages/notion-markdown/src/index.js',
   '@tollmark/notion-markdown/archive': 'packages/notion-markdown/src/archive/index.js',
+  '@tollmark/notion-markdown/formats': 'packages/notion-markdown/src/formats.js',
 }
 /** Optional modules, loaded if installed. */
 const EXTERNAL = ['pg-native', 'pg-cloudflare']

@@ -261,6 +261,17 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
       'dashboard/build.ts',
     ],
   },
+  {
+    // It is two hundred modules, which a server and most commands do not need.
+    effect: "loading the engine at a program's start",
+    shows: /^import (?!type )[^']*'@tollmark\/notion-markdown(?:\/archive)?'/m,
+    homes: [
+      'server/conversion/pool/conversion-step.ts',
+      'server/cli/convert/engine.ts',
+      'server/cli/convert/unchanged-folder.ts',
+      'server/cli/convert/write-pages.ts',
+    ],
+  },
 ]
 
 interface Import {

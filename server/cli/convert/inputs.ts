@@ -3,7 +3,7 @@ import { constants, createReadStream, createWriteStream, statSync, type Stats } 
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { ZipWriter } from '@tollmark/notion-markdown/archive'
+import type { ZipWriter } from '@tollmark/notion-markdown/archive'
 import { SetupError, codeOf } from '../../common/errors.ts'
 import {
   SNIFF_BYTES,
@@ -109,13 +109,19 @@ async function spool({ shown }: Input, copy: string, signal: AbortSignal): Promi
   await pipeline(from, createWriteStream(copy, { flags: 'wx', mode: 0o600 }), { signal })
 }
 
+/** Loads the engine, which other commands do not need. */
+async function createZip(path: string): Promise<ZipWriter> {
+  const { ZipWriter } = await import('@tollmark/notion-markdown/archive')
+  return ZipWriter.create(path)
+}
+
 /** Puts the parts into one archive, which the engine opens as one export. */
 async function joinParts(
   paths: readonly string[],
   copy: string,
   signal: AbortSignal,
 ): Promise<void> {
-  await using zip = await ZipWriter.create(copy)
+  await using zip = await createZip(copy)
   for (const path of paths)
     await zip.add(basename(path), (await stat(path)).mtimeMs, createReadStream(path, { signal }))
   await zip.finish()
@@ -160,7 +166,7 @@ async function packFolder(
       'there is no HTML page in this folder. In Notion, export as HTML and use that folder.',
     )
   }
-  await using zip = await ZipWriter.create(copy)
+  await using zip = await createZip(copy)
   for (const path of files) {
     const file = join(folder, path)
     const content =

@@ -2,7 +2,6 @@
 import { createReadStream, statSync } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
-import { extractAssets } from '@tollmark/notion-markdown/archive'
 import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
 import { SetupError } from '../../common/errors.ts'
 import { printError, write } from '../output.ts'
@@ -103,7 +102,10 @@ async function writeAssets(
   folder: string,
 ): Promise<void> {
   if (prepared.kind !== 'zip') return
-  if (source !== 'folder' || (await hasParts(path))) await extractAssets(prepared.path, folder)
+  if (source !== 'folder' || (await hasParts(path))) {
+    const { extractAssets } = await import('@tollmark/notion-markdown/archive')
+    await extractAssets(prepared.path, folder)
+  }
   if (source !== 'folder') return
   for (const asset of await listAssets(path)) {
     const [from, to] = [join(path, asset), join(folder, asset)]

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { Problem, invalidFields, type FieldError } from '../../common/errors.ts'
 import { flag } from '../../config/setting-kinds.ts'
-import { FLAVOR_NAMES, type Flavor } from '@tollmark/notion-markdown/archive'
+import { FLAVOR_NAMES, type Flavor } from '@tollmark/notion-markdown/formats'
 import { SNIFF_BYTES, describeWrongFile, sniff, type FileKind } from './sniff.ts'
 import { writeFlushing } from './incremental-fsync.ts'
 

@@ -1,5 +1,5 @@
 // Detects a file's kind by its first bytes, and recognises common wrong files.
-import { looksLikeHtml, looksLikeZip } from '@tollmark/notion-markdown'
+import { looksLikeHtml, looksLikeZip } from '@tollmark/notion-markdown/formats'
 
 /** Bytes that `sniff` needs; fewer only if the file is shorter. */
 export const SNIFF_BYTES = 4096
