@@ -24,11 +24,16 @@ export interface PageSummary extends PageFacts {
   sitemap?: Sitemap
   outline: Outline[]
   exportedAt: Date | null
-  /**
-   * What a reader that shares no code with this one finds in the page (a PageReading as JSON), where a
-   * certificate is wanted.
-   */
-  reading?: string
+  /** What readers that share no code with this one find in the page, for its certificate. */
+  reading?: SummaryReading
+}
+
+/** The readings of a page, as JSON, which takes less memory. */
+export interface SummaryReading {
+  /** Of the export: a PageReading. */
+  readonly exported: string
+  /** Of the converted page: a ConvertedMatch; null if it must be read when it is complete. */
+  readonly match: string | null
 }
 
 /**

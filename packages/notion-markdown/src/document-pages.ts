@@ -6,14 +6,16 @@ import type { SourcePart } from './source-marks.ts'
 
 /** A page's text, and what its parts come from where that is wanted. */
 export interface ResolvedPage {
+  /** Its text with its links still marked. */
+  converted: string
   markdown: string
   parts: readonly SourcePart[]
 }
 
 /** Makes a document's certificate while it is written. */
 export interface CertificateListener {
-  /** Its result is awaited before the next page. */
-  page(summary: PageSummary, markdown: string): void | Promise<void>
+  /** @param converted the Markdown with its links still marked */
+  page(summary: PageSummary, converted: string, markdown: string): void
   /** A piece of the text that the certificate hashes. */
   output(piece: string): void
   finish(): Promise<Certificate>
@@ -37,7 +39,7 @@ export function certified(read: ReadResolved, certificate?: CertificateListener)
   if (!certificate) return read
   return async (page) => {
     const resolved = await read(page)
-    await certificate.page(page.summary, resolved.markdown)
+    certificate.page(page.summary, resolved.converted, resolved.markdown)
     return resolved
   }
 }

@@ -80,12 +80,12 @@ export async function* joinDocument(
           isMarked ? { ids: new Map(), page: null } : undefined,
         ).markdown
       : texts.text(page.index)
-  const read: ReadResolved = async (page) =>
-    takeMarks(
-      resolveTargets(await textOf(page), page.summary.outline, page.slugs, (key) =>
-        slugOf.get(key),
-      ),
-    )
+  const read: ReadResolved = async (page) => {
+    const converted = await textOf(page)
+    const { outline } = page.summary
+    const resolved = resolveTargets(converted, outline, page.slugs, (key) => slugOf.get(key))
+    return { converted, ...takeMarks(resolved) }
+  }
   const front =
     options.includeMetadata && options.format === 'markdown'
       ? frontMatter(metadataOf(document[0]!), document.map(metadataOf))

@@ -1,23 +1,11 @@
 // Reads pages for a certificate: in a thread beside the conversion, or in this thread if starting one
-// would cost more, or would take a core from another converter. While pages are joined, both threads
-// read.
+// would cost more, or would take a core from another converter.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Dialect } from '../certificate/dialect.ts'
-import { readMarkdownPage } from '../certificate/markdown-reader.ts'
-import type { PageReading } from '../certificate/reading.ts'
-import {
-  PageReader,
-  type NumberedReading,
-  type PageToCompare,
-  type ReaderResult,
-  type ReaderSetup,
-} from './page-reader.ts'
+import { PageReader, type NumberedReading, type ReaderSetup } from './page-reader.ts'
 
 /** A page of an export, as bytes and as text. */
 export interface ExportedPage {
-  /** Its place in the export. */
-  readonly number: number
   /** Its path in the archive. */
   readonly path: string
   /** The reader takes ownership: they are not used after that. */
@@ -25,42 +13,35 @@ export interface ExportedPage {
   readonly text: string
 }
 
-/** Reads pages for a certificate. What it returns is awaited before the next page is given. */
+/**
+ * Reads pages for a certificate: each one of the export, then the Markdown it was converted to. What it
+ * returns is awaited before the next page is given.
+ */
 export interface CertificateReader extends AsyncDisposable {
   exported(page: ExportedPage): void | Promise<void>
-  document(page: PageToCompare, markdown: string): void | Promise<void>
-  /** @param output the SHA-256 of the document, hexadecimal */
-  finish(output: string): Promise<ReaderResult>
+  /**
+   * @param page its place in the export
+   * @param markdown with its links still marked
+   */
+  converted(page: number, markdown: string): void | Promise<void>
+  /** @returns the SHA-256 of the export's file, hexadecimal; null where it is not wanted */
+  finish(): Promise<string | null>
 }
 
-/** A page for a thread. Its bytes are handed over, not copied. */
+/** What a thread reads. Bytes are handed over, not copied. */
 type PageToRead =
-  | { readonly number: number; readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }
-  | {
-      readonly page: PageToCompare
-      readonly bytes: Uint8Array<ArrayBuffer>
-      /** What the document shows, where it was read here. */
-      readonly shown: PageReading | undefined
-    }
+  | { readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly number: number; readonly markdown: string }
 
-/**
- * A message to the thread. `progress`: shared, one number, to which the thread adds the bytes that it
- * has read (modulo 2³²).
- */
-export type ReaderMessage =
-  | { readonly setup: ReaderSetup; readonly progress: Int32Array }
-  | { readonly pages: readonly PageToRead[] }
-  | { readonly output: string }
+/** A message to the thread. */
+export type ReaderMessage = ReaderSetup | { readonly pages: readonly PageToRead[] } | 'finish'
 
-/**
- * What it says: how many bytes it has read of what it was given, and what it found in pages of the
- * export; or in the end what it found in the document.
- */
+/** What it says: how many bytes it has read, and what it found; in the end, the hash. */
 export type ReaderReport =
   | { readonly read: number; readonly readings: readonly NumberedReading[] }
-  | { readonly result: ReaderResult }
+  | { readonly sha256: string | null }
 
-/** Takes what was read of pages of the export, in any order; all of it before `finish` resolves. */
+/** Takes what was read of pages, in any order; all of it before `finish` resolves. */
 export type OnReading = (...reading: NumberedReading) => void
 
 /**
@@ -71,19 +52,13 @@ const MIN_THREAD_BYTES = 4 * 1024 * 1024
 /** Bytes from which pages are sent to a thread that has read before. */
 const MIN_IDLE_BYTES = 256 * 1024
 /**
- * Bytes of pages that are sent together: each message wakes the thread, which costs 0.1 ms. Pages of an
- * export in fewer batches, smaller ones towards the end, because the conversion waits for the last.
+ * Bytes of pages that are sent together: each message wakes the thread, which costs 0.1 ms. Smaller
+ * batches towards the end, because the conversion waits for the last.
  */
 const BATCH_BYTES = 64 * 1024
 const MAX_BATCH_BYTES = 1024 * 1024
 /** Bytes that may wait for the thread before the conversion waits, too. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
-/**
- * Bytes that wait while pages are joined, before a page is read here: 2 ms for the thread. To read a
- * document takes twice as long as to join it.
- */
-const MAX_BEHIND_BYTES = 128 * 1024
-
 /**
  * Opens a reader.
  *
@@ -104,9 +79,9 @@ export function openReader(
 function readHere(setup: ReaderSetup, onReading: OnReading): CertificateReader {
   const reader = new PageReader(setup)
   return {
-    exported: ({ number, text, path }) => onReading(...reader.exported(number, text, path)),
-    document: (page, markdown) => reader.document(page, markdown),
-    finish: (output) => reader.finish(output),
+    exported: ({ text, path }) => reader.exported(text, path),
+    converted: (page, markdown) => onReading(...reader.converted(page, markdown)),
+    finish: () => reader.finish(),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }
 }
@@ -124,29 +99,22 @@ function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 
 class ReaderThread implements CertificateReader {
   readonly #worker: Worker
-  readonly #result: Promise<ReaderResult>
-  #resolve: (result: ReaderResult) => void = () => {}
+  readonly #result: Promise<string | null>
+  #resolve: (sha256: string | null) => void = () => {}
   #reject: (error: unknown) => void = () => {}
-  readonly #encoder = new TextEncoder()
   #batch: PageToRead[] = []
   #batched = 0
   #waiting = 0
   /** Bytes to come. */
   #left: number
-  /** Bytes given, modulo 2³², and those of them that were read. */
-  #given = 0
-  readonly #progress = new Int32Array(new SharedArrayBuffer(4))
-  readonly #dialect: Dialect
   #isOver = false
   #onSpace: (() => void) | null = null
-
   readonly #onReading: OnReading
 
   /** @param size about how many bytes there are to read */
   constructor(setup: ReaderSetup, size: number, onReading: OnReading) {
     this.#left = size
     this.#onReading = onReading
-    this.#dialect = setup.dialect
     this.#worker = takeIdle() ?? startThread()
     this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -163,26 +131,21 @@ class ReaderThread implements CertificateReader {
       .on('error', this.#reject)
       .on('exit', this.#onExit)
       .on('message', this.#onReport)
-      .postMessage({ setup, progress: this.#progress } satisfies ReaderMessage)
+      .postMessage(setup satisfies ReaderMessage)
   }
 
-  exported({ number, path, bytes }: ExportedPage): void | Promise<void> {
+  exported({ path, bytes }: ExportedPage): void | Promise<void> {
     this.#left -= bytes.byteLength
-    const batch = Math.max(BATCH_BYTES, Math.min(MAX_BATCH_BYTES, this.#left / 4))
-    return this.#send({ number, path, bytes: ownBytes(bytes) }, batch)
+    return this.#send({ path, bytes: ownBytes(bytes) }, bytes.byteLength)
   }
 
-  document(page: PageToCompare, markdown: string): void | Promise<void> {
-    const behind = (this.#given - Atomics.load(this.#progress, 0)) | 0
-    const shown =
-      behind > MAX_BEHIND_BYTES ? readMarkdownPage(markdown, null, this.#dialect) : undefined
-    const bytes = this.#encoder.encode(markdown)
-    return this.#send({ page, bytes, shown }, BATCH_BYTES)
+  converted(number: number, markdown: string): void | Promise<void> {
+    return this.#send({ number, markdown }, markdown.length)
   }
 
-  finish(output: string): Promise<ReaderResult> {
+  finish(): Promise<string | null> {
     this.#flush()
-    this.#worker.postMessage({ output } satisfies ReaderMessage)
+    this.#worker.postMessage('finish' satisfies ReaderMessage)
     return this.#result
   }
 
@@ -198,17 +161,17 @@ class ReaderThread implements CertificateReader {
     this.#reject(new Error('the thread that reads for a certificate has ended'))
 
   readonly #onReport = (report: ReaderReport): void => {
-    if ('result' in report) return this.#resolve(report.result)
+    if ('sha256' in report) return this.#resolve(report.sha256)
     this.#waiting -= report.read
     for (const reading of report.readings) this.#onReading(...reading)
     if (this.#waiting <= MAX_WAITING_BYTES) this.#onSpace?.()
   }
 
-  #send(page: PageToRead, batch: number): void | Promise<void> {
+  #send(page: PageToRead, size: number): void | Promise<void> {
     this.#batch.push(page)
-    this.#batched += page.bytes.byteLength
-    this.#given = (this.#given + page.bytes.byteLength) | 0
-    if (this.#batched < batch) return undefined
+    this.#batched += size
+    if (this.#batched < Math.max(BATCH_BYTES, Math.min(MAX_BATCH_BYTES, this.#left / 4)))
+      return undefined
     this.#flush()
     if (this.#waiting <= MAX_WAITING_BYTES || this.#isOver) return undefined
     return new Promise((resolve) => (this.#onSpace = resolve))
@@ -221,7 +184,7 @@ class ReaderThread implements CertificateReader {
     this.#batched = 0
     this.#worker.postMessage(
       { pages } satisfies ReaderMessage,
-      pages.map(({ bytes }) => bytes.buffer),
+      pages.flatMap((page) => ('bytes' in page ? [page.bytes.buffer] : [])),
     )
   }
 }

@@ -6,15 +6,12 @@ import type { ReaderMessage, ReaderReport } from './certificate-reader.ts'
 import { PageReader, type NumberedReading } from './page-reader.ts'
 
 let reader: PageReader | null = null
-let progress: Int32Array | null = null
 /** What was read and not reported yet. */
 let read = 0
 let readings: NumberedReading[] = []
 
 /** Bytes after which the conversion is told: each message takes it 0.1 ms. */
 const REPORTED_BYTES = 4 * 1024 * 1024
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 const report = (message: ReaderReport): void => parentPort?.postMessage(message)
 
@@ -25,24 +22,24 @@ function reportPages(): void {
 }
 
 parentPort?.on('message', (message: ReaderMessage) => {
-  if ('setup' in message) {
-    reader = new PageReader(message.setup)
-    progress = message.progress
+  if (message !== 'finish' && 'dialect' in message) {
+    reader = new PageReader(message)
     return
   }
-  if (!reader || !progress) throw new Error('nothing is read before its setup')
-  if ('output' in message) {
+  if (!reader) throw new Error('nothing is read before its setup')
+  if (message === 'finish') {
     reportPages()
-    return void reader.finish(message.output).then((result) => report({ result }))
+    return void reader.finish().then((sha256) => report({ sha256 }))
   }
   let bytes = 0
-  for (const page of message.pages) {
-    if ('path' in page)
-      readings.push(reader.exported(page.number, decodeHtml(page.bytes), page.path))
-    else reader.document(page.page, decoder.decode(page.bytes), page.shown)
-    bytes += page.bytes.byteLength
-    Atomics.add(progress, 0, page.bytes.byteLength)
-  }
+  for (const page of message.pages)
+    if ('bytes' in page) {
+      reader.exported(decodeHtml(page.bytes), page.path)
+      bytes += page.bytes.byteLength
+    } else {
+      readings.push(reader.converted(page.number, page.markdown))
+      bytes += page.markdown.length
+    }
   collectUsed(bytes)
   read += bytes
   if (read >= REPORTED_BYTES) reportPages()

@@ -1,58 +1,65 @@
 // Certificates of conversions: the hashes, and the comparison of pages.
 import { createHash } from 'node:crypto'
+import { Certifier, type Certificate } from '../certificate/certificate.ts'
+import { readingOfMatch, type ConvertedMatch } from '../certificate/converted-match.ts'
 import { DOCUMENT, type Dialect } from '../certificate/dialect.ts'
+import type { PageReading } from '../certificate/reading.ts'
 import type { PageSummary } from '../converted-page.ts'
 import type { CertificateListener } from '../document-pages.ts'
-import { openReader } from './certificate-reader.ts'
-import type { ReaderResult, ReaderSetup } from './page-reader.ts'
-import type { FlavorRules } from './pages/flavors.ts'
+import type { ConvertOptions } from './convert-options.ts'
+import { hashFile, type ReaderSetup } from './page-reader.ts'
+import { FLAVORS } from './pages/flavors.ts'
 
 /** A certificate in the making. */
-export interface OpenCertificate extends CertificateListener, AsyncDisposable {
-  /** How many differences there are; known when it is finished. */
+export interface OpenCertificate extends CertificateListener {
+  /** How many differences there are so far. */
   readonly found: number
 }
 
-/** The Markdown of a folder of pages. */
-export const dialectOf = ({ callouts, links }: FlavorRules): Dialect => ({
-  callouts,
-  links,
-  keepsNames: false,
-})
+/** The Markdown that a conversion writes. */
+export function dialectOf({ layout, flavor = 'gfm' }: ConvertOptions): Dialect {
+  if (layout !== 'pages') return DOCUMENT
+  const { callouts, links } = FLAVORS[flavor]
+  return { callouts, links, keepsNames: false }
+}
 
-/** @param size about how long the Markdown is */
-export function openCertificate(
-  input: ReaderSetup['input'],
-  size: number,
-  dialect: Dialect = DOCUMENT,
-): OpenCertificate {
-  const reader = openReader({ dialect, files: null, input }, { size, busy: 1 })
+/** @param input the file that is converted */
+export function openCertificate(input: ReaderSetup['input'], dialect: Dialect): OpenCertificate {
+  const certifier = new Certifier(dialect)
   const hash = createHash('sha256')
-  let found = 0
-  let finished: Promise<ReaderResult> | undefined
+  const sha256 = 'path' in input ? hashFile(input.path) : Promise.resolve(input.sha256)
+  // `finish` fails with it.
+  sha256.catch(() => {})
+  let finished: Promise<Certificate> | undefined
   return {
     get found() {
-      return found
+      return certifier.found
     },
-    page(summary, markdown) {
+    page(summary, converted, markdown) {
       // The sitemap is made new, of the pages' titles.
-      if (summary.sitemap) return undefined
-      return reader.document(certifiedPage(summary), markdown)
+      if (summary.sitemap) return
+      const page = certifiedPage(summary)
+      const match = page.reading && summary.reading?.match
+      // Written by `PageReader`.
+      const known =
+        page.reading && match
+          ? readingOfMatch(page.reading, JSON.parse(match) as ConvertedMatch, converted, markdown)
+          : null
+      certifier.page(page, markdown, known ?? undefined)
     },
     output: (piece) => void hash.update(piece),
-    async finish() {
-      const result = await (finished ??= reader.finish(hash.digest('hex')))
-      found = result.found
-      return result.certificate
-    },
-    [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose](),
+    finish: () =>
+      (finished ??= sha256.then((read) =>
+        certifier.finish({ input: read, output: hash.digest('hex') }),
+      )),
   }
 }
 
 function certifiedPage({ path, reading, failure, databases, isDatabase, warnings }: PageSummary) {
   return {
     path,
-    reading: failure ? null : (reading ?? null),
+    // Written by `PageReader`.
+    reading: failure || !reading ? null : (JSON.parse(reading.exported) as PageReading),
     hasMore: isDatabase !== true && databases.length > 0,
     databases: isDatabase === true ? 1 : databases.length,
     missingFiles: warnings.filter(({ code }) => code === 'asset_missing').length,

@@ -1,6 +1,6 @@
 // One process's share of an archive's pages → a spool.
-import { DOCUMENT } from '../certificate/dialect.ts'
 import { openReader, type CertificateReader, type OnReading } from './certificate-reader.ts'
+import { dialectOf } from './certify.ts'
 import { collectUsed } from './collect-garbage.ts'
 import { convertOne, createContext, missingWarnings, type ReadAgain } from './convert-entry.ts'
 import type { ConvertOptions, OnPage, Share } from './convert-options.ts'
@@ -70,30 +70,32 @@ export async function convertShare(
   onPage?.(0, pages.length)
   for (const [done, { page, number }] of own.entries()) {
     const read: ReadAgain | undefined =
-      reader && ((bytes, text) => reader.exported({ number, path: page.path, bytes, text }))
+      reader && ((bytes, text) => reader.exported({ path: page.path, bytes, text }))
     const converted = await convertOne(opened, page, context, read)
     if (number === 0) converted.summary.warnings.push(...missingWarnings(opened))
+    if (!converted.summary.failure && page !== opened.sitemap)
+      await reader?.converted(number, converted.markdown)
     await spool.write(number, converted, page === opened.sitemap)
     collectUsed(sizeOf(page))
     onPage?.(done + 1, pages.length)
   }
-  const read = await reader?.finish('')
+  const sha256 = await reader?.finish()
   await spool.finish()
-  return read?.certificate.input_sha256 ?? null
+  return sha256 ?? null
 }
 
 /** The certificate's reader of a share's pages, if a certificate is requested. */
 function readerFor(
   { files }: NotionExport,
-  { certificate, layout, path, inputSha256 }: ConvertOptions,
+  options: ConvertOptions,
   work: { size: number; busy: number },
   onReading: OnReading,
 ): CertificateReader | undefined {
+  const { certificate, layout, path, inputSha256 } = options
   if (certificate !== true) return undefined
   const moved = layout === 'pages' ? [...files.keys()] : null
-  // Hashed while pages are converted: when they are joined, the thread has enough to read.
+  // Hashed while pages are converted, if nothing else is.
   const isHashed = inputSha256 === undefined && work.busy === 1
   const input = isHashed ? { path } : { sha256: null }
-  const setup = { dialect: DOCUMENT, files: moved, input }
-  return openReader(setup, work, onReading)
+  return openReader({ dialect: dialectOf(options), files: moved, input }, work, onReading)
 }

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { convertPage, type ConvertedPage, type PageTexts } from '../converted-page.ts'
 import { joinDocument } from '../document.ts'
 import type { Archive } from '../links.ts'
-import { openCertificate, type OpenCertificate } from './certify.ts'
+import { dialectOf, openCertificate, type OpenCertificate } from './certify.ts'
 import { pageRules, wantedOf, type ConvertOptions, type OnPage } from './convert-options.ts'
 import { decodePage } from './convert-entry.ts'
 import { convertShare } from './convert-share.ts'
 import { pathKey } from './names.ts'
 import { outcomeOf, type Converted } from './outcome.ts'
-import { movedFiles, readForCertificate, type ReaderSetup } from './page-reader.ts'
+import { PageReader } from './page-reader.ts'
 import { openSpoolReader } from './spool.ts'
 import { withSourceMap } from './source-map-file.ts'
 
@@ -56,8 +56,11 @@ export async function convertAlone(options: ConvertOptions): Promise<ConvertedPa
     wantedOf(options),
   )
   if (options.certificate === true) {
-    const moved = options.layout === 'pages' ? movedFiles('', new Set()) : null
-    page.summary.reading = JSON.stringify(readForCertificate(html, options.fileName, moved))
+    const files = options.layout === 'pages' ? [] : null
+    const reader = new PageReader({ dialect: dialectOf(options), files, input: { sha256: null } })
+    reader.exported(html, options.fileName)
+    const [, exported, match] = reader.converted(0, page.markdown)
+    page.summary.reading = { exported, match }
   }
   return page
 }
@@ -70,18 +73,16 @@ async function convertSingle(options: ConvertOptions, write: Write): Promise<Con
     text: () => page.markdown,
     tables: () => page.tables ?? [],
   }
-  return writeDocument(texts, page.markdown.length, options, write)
+  return writeDocument(texts, options, write)
 }
 
 /** Joins pages, with the other requested outputs. */
 async function writeDocument(
   texts: PageTexts,
-  size: number,
   options: ConvertOptions,
   write: Write,
 ): Promise<Converted> {
-  await using certificate =
-    options.certificate === true ? openCertificate(inputOf(options), size) : undefined
+  const certificate = certificateOf(options)
   await withSourceMap(options.sourceMapPath, async (writeRanges) => {
     const listener = { ...(writeRanges && { writeRanges }), ...(certificate && { certificate }) }
     const keyOf = options.kind === 'zip' ? pathKey : (path: string): string => path
@@ -107,9 +108,12 @@ export function withHash(options: ConvertOptions, sha256: string | null): Conver
   return sha256 === null ? options : { ...options, inputSha256: sha256 }
 }
 
-/** The file, as its certificate names it. */
-export function inputOf({ path, inputSha256 }: ConvertOptions): ReaderSetup['input'] {
-  return inputSha256 === undefined ? { path } : { sha256: inputSha256 }
+/** Opens the certificate of a conversion, if one is wanted. */
+export function certificateOf(options: ConvertOptions): OpenCertificate | undefined {
+  const { certificate, path, inputSha256 } = options
+  if (certificate !== true) return undefined
+  const input = inputSha256 === undefined ? { path } : { sha256: inputSha256 }
+  return openCertificate(input, dialectOf(options))
 }
 
 /** Joins what `count` shares left in the scratch folder. */
@@ -120,5 +124,5 @@ export async function joinShares(
 ): Promise<Converted> {
   await using spool = await openSpoolReader(options.scratch, count)
   outcomeOf(spool.summaries)
-  return await writeDocument(spool, spool.size, options, write)
+  return await writeDocument(spool, options, write)
 }

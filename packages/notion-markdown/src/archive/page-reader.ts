@@ -1,9 +1,10 @@
-// Reads a conversion's input and output for its certificate: exported pages, and Markdown. With
-// code of its own, on any thread.
+// Reads a conversion's pages for its certificate: as they were exported, and as Markdown. With code of
+// its own, on any thread.
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
-import { Certifier, type Certificate, type CertifiedPage } from '../certificate/certificate.ts'
+import { open } from 'node:fs/promises'
+import { readSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import { matchConverted } from '../certificate/converted-match.ts'
 import { readDatabaseFile } from '../certificate/csv-reader.ts'
 import type { Dialect } from '../certificate/dialect.ts'
 import { readExportedPage, type MovedFiles } from '../certificate/export-reader.ts'
@@ -19,28 +20,21 @@ export interface ReaderSetup {
   readonly input: { readonly path: string } | { readonly sha256: string | null }
 }
 
-/** What was read of a page of the export, as JSON. */
-export type NumberedReading = readonly [page: number, reading: string]
-
-/** A page of the document, and what was read of it in the export, as JSON. */
-export type PageToCompare = Omit<CertifiedPage, 'reading'> & { readonly reading: string | null }
-
-/** What was read of a document. Plain data. */
-export interface ReaderResult {
-  /** Of the document's pages. */
-  readonly certificate: Certificate
-  /** How many differences there are. */
-  readonly found: number
-}
+/**
+ * What was read of a page, as JSON: of the export, and of its Markdown where that matches
+ * (`ConvertedMatch`).
+ */
+export type NumberedReading = readonly [page: number, exported: string, match: string | null]
 
 /** Reads pages one after another. */
 export class PageReader {
-  readonly #certifier: Certifier
+  readonly #dialect: Dialect
   readonly #files: ReadonlySet<string> | null
   readonly #input: Promise<string | null>
+  #exported: PageReading | null = null
 
   constructor({ dialect, files, input }: ReaderSetup) {
-    this.#certifier = new Certifier(dialect)
+    this.#dialect = dialect
     this.#files = files && new Set(files)
     this.#input = 'path' in input ? hashFile(input.path) : Promise.resolve(input.sha256)
     // `finish` fails with it.
@@ -48,26 +42,21 @@ export class PageReader {
   }
 
   /** Reads a page of the export. @param path in the archive */
-  exported(page: number, text: string, path: string): NumberedReading {
-    const reading = readForCertificate(text, path, this.#files && movedFiles(path, this.#files))
-    return [page, JSON.stringify(reading)]
+  exported(text: string, path: string): void {
+    this.#exported = readForCertificate(text, path, this.#files && movedFiles(path, this.#files))
   }
 
-  /**
-   * Compares a page of the document with that of the export.
-   *
-   * @param shown what `readMarkdownPage` found in it, where that is known
-   */
-  document({ reading, ...page }: PageToCompare, markdown: string, shown?: PageReading): void {
-    // Written by `exported`, or by `convertAlone`.
-    const known = reading === null ? null : (JSON.parse(reading) as PageReading)
-    this.#certifier.page({ ...page, reading: known }, markdown, shown)
+  /** Reads the Markdown of the same page. @param markdown with its links still marked */
+  converted(page: number, markdown: string): NumberedReading {
+    const exported = this.#exported
+    if (!exported) throw new Error('a page of the export is read before its Markdown')
+    const match = matchConverted(exported, markdown, this.#dialect)
+    return [page, JSON.stringify(exported), match && JSON.stringify(match)]
   }
 
-  /** @param output the SHA-256 of the document, hexadecimal */
-  async finish(output: string): Promise<ReaderResult> {
-    const certificate = this.#certifier.finish({ input: await this.#input, output })
-    return { certificate, found: this.#certifier.found }
+  /** @returns the SHA-256 of the export's file, hexadecimal; null where it is not wanted */
+  finish(): Promise<string | null> {
+    return this.#input
   }
 }
 
@@ -108,9 +97,18 @@ export function movedFiles(path: string, files: ReadonlySet<string>): MovedFiles
   }
 }
 
+/** Bytes of a file that are hashed at a time: half a millisecond. */
+const HASHED_BYTES = 1024 * 1024
+
 /** The SHA-256 of a file, hexadecimal. */
 export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
-  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash)
+  await using file = await open(path)
+  const bytes = Buffer.allocUnsafe(HASHED_BYTES)
+  // Read at once: a stream would not get on between the pages that the same thread reads.
+  for (let size = readSync(file.fd, bytes); size > 0; size = readSync(file.fd, bytes)) {
+    hash.update(bytes.subarray(0, size))
+    await setImmediate()
+  }
   return hash.digest('hex')
 }

@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ConvertedPage, PageSummary, PageTexts } from '../converted-page.ts'
+import type { ConvertedPage, PageSummary, PageTexts, SummaryReading } from '../converted-page.ts'
 import type { DatabaseTable } from '../databases.ts'
 import { pieces } from './byte-source.ts'
 import { omitEmbedded } from './embedded.ts'
@@ -23,14 +23,14 @@ interface SpoolEntry {
   tablesSize: number
 }
 
-/** A line of the list: a page, or what was read of one for a certificate. */
+/** A line of the list: a page as JSON, or what was read of one for a certificate. */
 type SpoolLine = SpoolEntry | NumberedReading
 
 /** Takes the pages that one process converts. */
 export interface SpoolWriter extends AsyncDisposable {
   write(page: number, converted: ConvertedPage, isSitemap: boolean): Promise<void>
-  /** Takes what was read of a page for a certificate, as JSON. */
-  addReading(page: number, reading: string): void
+  /** Takes what was read of a page for a certificate. */
+  addReading(...reading: NumberedReading): void
   /** Writes what is gathered. Nothing is added after it. */
   finish(): Promise<void>
 }
@@ -96,8 +96,8 @@ export async function openSpoolWriter(folder: string, index: number): Promise<Sp
       texts.add(data)
       for (const file of [texts, list]) if (file.isFull) await file.flush()
     },
-    // Its JSON stays a text until it is compared.
-    addReading: (page, reading) => addLine(JSON.stringify([page, reading])),
+    // JSON has no tabs. It stays a text until it is compared.
+    addReading: (page, exported, match) => addLine(`${page}\t${exported}\t${match ?? ''}`),
     async finish() {
       await texts.flush()
       await list.flush()
@@ -116,12 +116,19 @@ async function* readList(folder: string, index: number): AsyncGenerator<SpoolLin
     let from = 0
     for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, from)) {
       line.push(piece.subarray(from, end))
-      yield JSON.parse(Buffer.concat(line).toString('utf8')) as SpoolLine
+      yield parseLine(Buffer.concat(line).toString('utf8'))
       line = []
       from = end + 1
     }
     if (from < piece.length) line.push(piece.subarray(from))
   }
+}
+
+function parseLine(line: string): SpoolLine {
+  // Written by `write` above.
+  if (line.startsWith('{')) return JSON.parse(line) as SpoolEntry
+  const [page, exported = '', match = ''] = line.split('\t')
+  return [Number(page), exported, match === '' ? null : match]
 }
 
 /** The pages of all spools, in the order of the export. */
@@ -134,7 +141,7 @@ export interface SpoolReader extends PageTexts, AsyncDisposable {
 export async function openSpoolReader(folder: string, count: number): Promise<SpoolReader> {
   const files: number[] = []
   const pages: (SpoolEntry & { file: number })[] = []
-  const readings = new Map<number, string>()
+  const readings = new Map<number, SummaryReading>()
   const close = async (): Promise<void> => files.forEach((file) => closeSync(file))
   try {
     for (let index = 0; index < count; index++) {
@@ -142,7 +149,7 @@ export async function openSpoolReader(folder: string, count: number): Promise<Sp
       files.push(file)
       for await (const line of readList(folder, index))
         if ('page' in line) pages.push({ ...line, file })
-        else readings.set(...line)
+        else readings.set(line[0], { exported: line[1], match: line[2] })
     }
     for (const { page, summary } of pages) {
       const reading = readings.get(page)

@@ -195,7 +195,7 @@ export class Certifier {
 }
 
 /** TABLE of counts that must be equal besides the digest. */
-function* countsOf(
+export function* countsOf(
   before: Counts,
   after: Counts,
 ): Generator<[kind: string, before: number, after: number]> {

@@ -20,6 +20,11 @@ export function readMarkdownPage(
   trace: string[] | null = null,
   dialect: Dialect = DOCUMENT,
 ): PageReading {
+  return readMarkdown(markdown, trace, dialect).finish()
+}
+
+/** Reads one page into a reading that has not been finished. */
+export function readMarkdown(markdown: string, trace: string[] | null, dialect: Dialect): Reading {
   const reader = new BlockReader(trace, dialect)
   let from = 0
   while (from < markdown.length) {
@@ -59,10 +64,10 @@ class BlockReader {
     this.#dialect = dialect
   }
 
-  finish(): PageReading {
+  finish(): Reading {
     this.#endParagraph()
     this.#endFence()
-    return this.#reading.finish()
+    return this.#reading
   }
 
   /** @param next where the next line begins in `markdown` */

@@ -118,7 +118,7 @@ export function noCounts(): Counts {
 export class Reading {
   readonly counts = noCounts()
   readonly steps: number[] = []
-  readonly #links = new Map<string, keyof Counts['links']>()
+  readonly #links = new Set<string>()
   readonly #assets = new Set<string>()
   databases = 0
   #low = 0x811c9dc5 | 0
@@ -244,13 +244,24 @@ export class Reading {
   }
 
   link(url: string): void {
-    if (!this.#links.has(url)) this.#links.set(url, fateOf(url))
+    this.#links.add(url)
+  }
+
+  /** Forgets addresses that are only numbers behind a prefix. @returns the numbers */
+  takeStandIns(prefix: string): { links: number[]; images: number[] } {
+    const take = (urls: Set<string>): number[] =>
+      [...urls].flatMap((url) => {
+        if (!url.startsWith(prefix)) return []
+        urls.delete(url)
+        return [Number(url.slice(prefix.length))]
+      })
+    return { links: take(this.#links), images: take(this.#assets) }
   }
 
   finish(): PageReading {
     const { counts, steps, databases } = this
-    for (const fate of this.#links.values()) counts.links[fate]++
-    for (const url of this.#assets) counts.assets[/^https?:/i.test(url) ? 'web' : 'local']++
+    for (const url of this.#links) countLink(counts, url)
+    for (const url of this.#assets) countAsset(counts, url)
     return { counts, digest: hex(this.#high) + hex(this.#low), steps, databases }
   }
 
@@ -281,6 +292,16 @@ export class Reading {
 }
 
 const NOTION = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\//i
+
+/** Counts a link by where it leads. */
+export function countLink({ links }: Counts, url: string): void {
+  links[fateOf(url)]++
+}
+
+/** Counts an image by where it lies. */
+export function countAsset({ assets }: Counts, url: string): void {
+  assets[/^https?:/i.test(url) ? 'web' : 'local']++
+}
 
 /** The target of a link. */
 function fateOf(url: string): keyof Counts['links'] {

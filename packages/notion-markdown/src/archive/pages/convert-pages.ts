@@ -2,13 +2,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { dialectOf, openCertificate, type OpenCertificate } from '../certify.ts'
-import { convertAlone, inputOf, withCertificate, withHash } from '../convert.ts'
+import { certificateOf, convertAlone, withCertificate, withHash } from '../convert.ts'
 import { outcomeOf, type Converted } from '../outcome.ts'
 import type { ConvertOptions, OnPage } from '../convert-options.ts'
 import { convertShare } from '../convert-share.ts'
 import { openExport } from '../export.ts'
-import { FLAVORS } from './flavors.ts'
 import { fileSource } from '../source.ts'
 import { openSpoolReader } from '../spool.ts'
 import type { PageTexts } from '../../converted-page.ts'
@@ -34,7 +32,7 @@ export async function convertPages(
       text: () => markdown,
       tables: () => tables,
     }
-    await using certificate = certificateOf(options, markdown.length)
+    const certificate = certificateOf(options)
     await writePages(pages, null, output, pagesOptions(options), certificate)
     return await withCertificate(outcomeOf([summary]), certificate)
   }
@@ -70,16 +68,10 @@ export async function joinPages(
     ...(shares.isUnpacked && { unpacked: scratch }),
   })
   opened.checkFiles()
-  await using certificate = certificateOf(options, spool.size)
+  const certificate = certificateOf(options)
   const damaged = await writePages(spool, opened, output, pagesOptions(options), certificate)
   const outcome = { ...converted, warnings: converted.warnings + damaged }
   return await withCertificate(outcome, certificate)
-}
-
-function certificateOf(options: ConvertOptions, size: number): OpenCertificate | undefined {
-  if (options.certificate !== true) return undefined
-  const dialect = dialectOf(FLAVORS[options.flavor ?? 'gfm'])
-  return openCertificate(inputOf(options), size, dialect)
 }
 
 function pagesOptions({ flavor = 'gfm', includeMetadata, uploadedAt }: ConvertOptions) {

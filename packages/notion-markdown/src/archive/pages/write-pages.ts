@@ -102,7 +102,7 @@ export async function writePages(
     )
     ids.add(summary.id)
     const resolved = links.resolve(body, index)
-    await certificate?.page(summary, resolved)
+    certificate?.page(summary, body, resolved)
     await add(path, summary.id, front + resolved, summary.exportedAt)
   }
   const manifest = writeManifest({ flavor: options.flavor, files: listed })
