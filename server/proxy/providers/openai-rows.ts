@@ -256,6 +256,14 @@ const responseRows = (prefix: string): EndpointRow[] => [
   model(`POST ${prefix}/responses/input_tokens`, naming),
 ]
 
+/** The deletion of a fine-tuned model; those of everybody's stay. */
+export const deletesTuned = (prefix: string): EndpointRow =>
+  model(
+    `DELETE ${prefix}/models/{model:}`,
+    { at: 'path', body: { required: [] } },
+    { modelObject: 'tuned_model' },
+  )
+
 /** Endpoints of nearly every OpenAI-compatible server, under a prefix such as `/v1`. */
 export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): EndpointRow[] {
   const whole = { ...BODY, ...rule }
@@ -420,6 +428,7 @@ const trainingRows = (p: string): EndpointRow[] => [
   model(`POST ${p}/fine_tuning/alpha/graders/run`, STORED),
   model(`POST ${p}/evals`, STORED, creates('eval')),
   neutral(`GET ${p}/evals`),
+  model(`POST ${p}/fine_tuning/alpha/graders/validate`, STORED),
   neutral(`GET DELETE ${p}/evals/{eval}`),
   model(`POST ${p}/evals/{eval}`, STORED),
   model(`POST ${p}/evals/{eval}/runs`, STORED, { names: SOURCE }),
@@ -437,6 +446,16 @@ const videoChangeRows = (p: string): EndpointRow[] => [
   model(`POST ${p}/videos/extensions`, STORED, { ...creates('video'), names: VIDEO }),
   model(`POST ${p}/videos/characters`, STORED, creates('character')),
   neutral(`GET ${p}/videos/characters/{character}`),
+]
+
+/**
+ * Threads of ChatKit, which its sessions make, and these are answered by nobody here: an
+ * administrator may share a thread.
+ */
+const chatkitRows = (p: string): EndpointRow[] => [
+  neutral(`GET ${p}/chatkit/threads`, { listed: { 'data[].id': 'chatkit_thread' } }),
+  neutral(`GET DELETE ${p}/chatkit/threads/{chatkit_thread}`),
+  neutral(`GET ${p}/chatkit/threads/{chatkit_thread}/items`),
 ]
 
 /** Assistants: a run uses the assistant's stored model unless its body names one. */
@@ -486,11 +505,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET ${p}/chat/completions`, { lists: 'completion' }),
     neutral(`GET POST DELETE ${p}/chat/completions/{completion}`),
     neutral(`GET ${p}/chat/completions/{completion}/messages`),
-    model(
-      `DELETE ${p}/models/{model:}`,
-      { at: 'path', body: { required: [] } },
-      { modelObject: 'tuned_model' },
-    ),
+    deletesTuned(p),
     ...conversationRows(p),
     ...voiceRows(p),
     ...uploadRows(p),
@@ -502,6 +517,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     ...videoChangeRows(p),
     ...assistantRows(p),
     ...threadRows(p),
+    ...chatkitRows(p),
     model(`GET ${p}/realtime`, { at: 'query' }, { socket: OPENAI_REALTIME, asks: CALL }),
     model(`GET ${p}/realtime/translations`, { at: 'query' }, { socket: OPENAI_TRANSLATION }),
   ]

@@ -32,6 +32,8 @@ const BATCH = { 'ai-model-id': 'model-1' }
 const FALLBACK = { providerOptions: { gateway: { models: ['model-2'] } } }
 const DRAWS = { type: 'provider', id: 'openai.image_generation', name: 'draw', args: {} }
 const ELEVENLABS = 'api.elevenlabs.io/v1'
+const HUME = 'api.hume.ai/v0'
+const UUID = '0c7a7d5e-2a43-4e19-9a0c-6f2f6f0c8b11'
 /** As ElevenLabs makes its ids: without a prefix. */
 const MADE = 'VW7YKqPnjY4h39yTbx2L'
 
@@ -120,6 +122,59 @@ export const ATTACKS: readonly Attack[] = [
   own(`POST ${ELEVENLABS}/voices/${MADE}/settings/edit`, {}),
   own(`POST ${ELEVENLABS}/pronunciation-dictionaries/${MADE}/add-rules`, { rules: [] }),
   own(`POST ${ELEVENLABS}/studio/projects/${MADE}/convert`, {}),
+  // https://elevenlabs.io/docs/api-reference/agents/create: what an agent uses is somebody's, and a
+  // secret of the workspace would be sent to a server of the caller's.
+  ...[
+    { conversation_config: { agent: { prompt: { tool_ids: [MADE] } } } },
+    { conversation_config: { agent: { prompt: { knowledge_base: [{ type: 'url', id: MADE }] } } } },
+    { conversation_config: { tts: { voice_id: MADE } } },
+    { workflow: { nodes: { a: { type: 'standalone_agent', agent_id: MADE } } } },
+    {
+      conversation_config: {
+        agent: {
+          prompt: {
+            llm: 'custom-llm',
+            custom_llm: { url: 'https://a.test', api_key: { secret_id: 'secret-1' } },
+          },
+        },
+      },
+    },
+  ].map((body) => own(`POST ${ELEVENLABS}/convai/agents/create`, body)),
+  own(`POST ${ELEVENLABS}/convai/tools`, {
+    tool_config: { api_schema: { request_headers: { a: { secret_id: 'secret-1' } } } },
+  }),
+  own(`POST ${ELEVENLABS}/convai/twilio/outbound-call`, {
+    agent_id: MADE,
+    agent_phone_number_id: 'phnum_01',
+    to_number: '+1',
+  }),
+  own(`GET ${ELEVENLABS}/convai/conversations/${MADE}/audio`),
+  own(`PATCH ${ELEVENLABS}/convai/agents/${MADE}/branches/main`, {}),
+  own(`POST ${ELEVENLABS}/convai/knowledge-base/bulk-delete`, { document_ids: [MADE] }),
+  ...['create', `${MADE}/simulate-conversation`].map((what) =>
+    scoped(`POST ${ELEVENLABS}/convai/agents/${what}`, {
+      conversation_config: { agent: { prompt: { llm: 'model-1' } }, tts: { model_id: 'model-1' } },
+    }),
+  ),
+  scoped(`PATCH ${ELEVENLABS}/convai/agents/${MADE}`, { name: 'x' }),
+  scoped(`POST ${ELEVENLABS}/dubbing`, { model_id: 'model-1' }),
+  scoped(`POST ${ELEVENLABS}/flows/image`, { model_id: 'model-2', prompt: 'x' }),
+  // https://dev.hume.ai/reference/speech-to-speech-evi
+  own(`POST ${HUME}/evi/configs`, { evi_version: '3', prompt: { id: UUID } }),
+  own(`DELETE ${HUME}/tts/voices?name=theirs`),
+  own(`GET ${HUME}/evi/chats/${UUID}`),
+  scoped(`POST ${HUME}/evi/configs`, { language_model: { model_resource: 'model-1' } }),
+  // https://docs.mistral.ai/api/endpoint/workflows
+  own('GET api.mistral.ai/v1/workflows/executions/execution-1/history'),
+  own('PUT api.mistral.ai/v1/workflows/archive', { workflow_ids: ['theirs'] }),
+  scoped('POST api.mistral.ai/v1/workflows/executions/execution-1/signals', { model: 'model-1' }),
+  own('DELETE api.mistral.ai/v1/models/mistral-large-latest'),
+  own('DELETE api.groq.com/openai/v1/models/llama-3.3-70b-versatile'),
+  // https://docs.cartesia.ai/api-reference/agents
+  own(`DELETE api.cartesia.ai/agents/${UUID}`),
+  own(`GET api.cartesia.ai/agents/calls?agent_id=${UUID}`),
+  // https://docs.together.ai/reference/queue: everybody's requests.
+  { by: 'open', on: 'POST api.together.xyz/v1/queue/clear', body: { model: 'model-1' } },
   // https://replicate.com/docs/reference/http#files.get: an input may be a file by its address.
   own('POST api.replicate.com/v1/predictions', {
     version: 'acme/model:0123456789abcdef',

@@ -92,6 +92,7 @@ const MINTING: readonly (readonly [endpoint: string, source: string])[] = [
     'elevenlabs.io/docs/api-reference',
   ],
   ['GET api.elevenlabs.io/v1/convai/conversation/token', 'elevenlabs.io/docs/api-reference'],
+  ['GET api.elevenlabs.io/v1/convai/agents/a/link', 'elevenlabs.io/docs/api-reference/agents/link'],
   [
     'POST api.elevenlabs.io/v1/single-use-token/realtime_scribe',
     'elevenlabs.io/docs/api-reference/tokens',
@@ -184,6 +185,15 @@ const ADMIN: readonly (readonly [endpoint: string, source: string])[] = [
   ],
   ['GET api.elevenlabs.io/v1/user/subscription', 'elevenlabs.io/docs/api-reference'],
   ['POST api.elevenlabs.io/v1/workspace/invites/add', 'elevenlabs.io/docs/api-reference'],
+  ['PATCH api.elevenlabs.io/v1/convai/settings', 'elevenlabs.io/docs/api-reference/workspace'],
+  [
+    'GET api.elevenlabs.io/v1/convai/agents/a/triage-tickets/assignable-users',
+    'elevenlabs-js 2.73',
+  ],
+  ['POST api.elevenlabs.io/v1/productions/orders', 'elevenlabs-js 2.73: work that is paid'],
+  ['POST api.mistral.ai/v1/workflows/deployments', 'docs.mistral.ai/api/endpoint/workflows'],
+  ['PUT api.mistral.ai/v1/libraries/l/share', 'docs.mistral.ai/api/endpoint/beta/libraries'],
+  ['POST api.together.xyz/v1/queue/clear', 'together-ai 0.52: everybody has queued there'],
   ['GET api.cloudflare.com/client/v4/accounts/a/members', 'developers.cloudflare.com/api'],
   ['GET api.replicate.com/v1/account', 'replicate.com/docs/reference/http'],
   ['GET api.fish.audio/wallet/self/api-credit', 'docs.fish.audio'],

@@ -557,7 +557,7 @@ test('an unknown endpoint is for unrestricted keys only', () => {
 })
 
 test("in an unknown path, a literal segment of the table is not taken for an object's name", () => {
-  const { objects } = match('mistral', 'GET', '/v1/workflows/executions/mine/of-tomorrow')
+  const { objects } = match('mistral', 'GET', '/v1/workflows/mine/executions/of-tomorrow')
   assert.deepEqual([...new Set(objects.map(({ id }) => id))], ['mine', 'of-tomorrow'])
 })
 

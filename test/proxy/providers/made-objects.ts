@@ -35,6 +35,7 @@ const [REQUEST, SPOKEN, SONG] = [
   'w7YKqPnjY4h39yTbx2L2',
   'e7YKqPnjY4h39yTbx2L3',
 ]
+const AGENT = 'agent_7101k5zvyjhmfg983brhmhkd98n6'
 const NOBODYS = 'VW7YKqPnjY4h39yTbx2L'
 const SPEECH = `${ELEVENLABS}/text-to-speech/21m00Tcm4TlvDq8ikWAM`
 const SAID = { text: 'x', model_id: 'eleven_multilingual_v2' }
@@ -128,6 +129,38 @@ export const MADE_OBJECTS: readonly MadeObject[] = [
       composed({ of: { tomorrow: SONG } }),
     ],
     nobodys: [composed({ chunks: [{ song_id: NOBODYS }] })],
+  },
+  // https://elevenlabs.io/docs/api-reference/agents/create
+  {
+    makes: post(`${ELEVENLABS}/convai/agents/create`, { conversation_config: {} }),
+    answered: { agent_id: AGENT },
+    names: [
+      { on: `GET ${ELEVENLABS}/convai/agents/${AGENT}` },
+      { on: `GET ${ELEVENLABS}/convai/agents/${AGENT}/branches/b/procedures` },
+      post(`${ELEVENLABS}/convai/agents/${AGENT}/duplicate`),
+      post(`${ELEVENLABS}/convai/batch-calling/submit`, { agent_id: AGENT }),
+      post(`${ELEVENLABS}/convai/agents/create`, {
+        conversation_config: { agent: { prompt: { built_in_tools: { to: [AGENT] } } } },
+      }),
+    ],
+    nobodys: [{ on: `GET ${ELEVENLABS}/convai/agents/agent_0000k5zvyjhmfg983brhmhkd98n6` }],
+  },
+  // https://dev.hume.ai/reference/text-to-speech-tts/voices/delete: by a name, which anybody may give.
+  {
+    makes: post('api.hume.ai/v0/tts/voices', { name: 'mine' }),
+    answered: { id: UUID, name: 'mine' },
+    names: [post('api.hume.ai/v0/evi/configs', { evi_version: '3', voice: { id: UUID } })],
+    nobodys: [{ on: 'DELETE api.hume.ai/v0/tts/voices?name=mine' }],
+  },
+  // https://docs.mistral.ai/api/endpoint/workflows
+  {
+    makes: post('api.mistral.ai/v1/workflows/schedules'),
+    answered: { schedule_id: 'schedule-1' },
+    names: [
+      { on: 'GET api.mistral.ai/v1/workflows/schedules/schedule-1' },
+      post('api.mistral.ai/v1/workflows/schedules/schedule-1/trigger'),
+    ],
+    nobodys: [{ on: 'DELETE api.mistral.ai/v1/workflows/schedules/schedule-2' }],
   },
   // https://www.alibabacloud.com/help/en/model-studio/long-context-qwen-long
   {

@@ -224,7 +224,8 @@ export const anthropic: ProviderRow = {
     /\/environments\/[^/]+\/work($|[/:])/,
     /\/oauth\/token($|[/:])/,
   ],
-  admin: [/\/compliance($|[/:])/],
+  // Keys and buckets of the account, in which a provider behind it keeps what is said.
+  admin: [/\/(compliance|data_controls)($|[/:])/],
   errors: 'anthropic',
   usage: 'anthropic',
   accountChoice: ['anthropic-workspace-id'],

@@ -61,8 +61,19 @@ export const bedrock: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   probe: { path: '/async-invoke?maxResults=1' },
   endpoints: [
-    ...['converse', 'converse-stream', 'invoke', 'invoke-with-response-stream', 'count-tokens'].map(
-      (verb) => model(`POST /model/{model:}/${verb}`, call),
+    ...[
+      'converse',
+      'converse-stream',
+      'invoke',
+      'invoke-with-response-stream',
+      'invoke-with-bidirectional-stream',
+      'count-tokens',
+    ].map((verb) => model(`POST /model/{model:}/${verb}`, call)),
+    neutral('POST /guardrail/{guardrail:}/version/{any}/apply', { changes: false }),
+    model(
+      'POST /guardrail-checks/invoke',
+      { at: 'path', body: { required: [], also: ['modelId'] } },
+      { modelName: 'bedrock/guardrail-checks' },
     ),
     model(
       'POST /async-invoke',

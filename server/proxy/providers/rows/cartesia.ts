@@ -1,3 +1,4 @@
+import type { EndpointRow } from '../endpoint-row.ts'
 import { creates, model, neutral, STORED } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CARTESIA_SPEECH } from '../speech-sockets.ts'
@@ -26,6 +27,39 @@ const SPOKEN_FORM = {
 /** Voices of everybody's that its documentation shows; all have UUIDs, cloned ones too. */
 const STOCK =
   /^(?:694f9389-aac1-45b6-b726-9d9369183238|a0e99841-438c-4a64-b679-ae501e7d6091|794f9389-aac1-45b6-b726-9d9369183238|f786b574-daa5-4673-aa0c-cbe3e8534c02|e07c00bc-4134-4eae-9ea4-1a55fb45746b|6ccbfb76-1fc6-48f7-b71d-91ac6298247b)$/
+
+/**
+ * Agents: https://docs.cartesia.ai/line/introduction. They are deployed by its command line, so no
+ * key makes one: an administrator shares it. What they say is up to code of their own.
+ */
+const AGENTS: readonly EndpointRow[] = [
+  neutral('GET /agents', { listed: { 'summaries[].id': 'agent' } }),
+  neutral('GET /agents/templates', { listed: null }),
+  neutral('GET /agents/calls', { listed: { 'data[].id': 'call' }, asks: { agent_id: 'agent' } }),
+  neutral('GET /agents/calls/{call}'),
+  neutral('GET /agents/calls/{call}/audio'),
+  neutral('GET /agents/deployments/{deployment}'),
+  model('POST /agents/metrics', STORED, creates('metric')),
+  neutral('GET /agents/metrics'),
+  ...['', '/export'].map((form) =>
+    neutral(`GET /agents/metrics/results${form}`, {
+      listed: { 'data[].agentId': 'agent' },
+      asks: {
+        agent_id: 'agent',
+        call_id: 'call',
+        metric_id: 'metric',
+        deployment_id: 'deployment',
+      },
+    }),
+  ),
+  neutral('GET /agents/metrics/{metric}'),
+  neutral('GET DELETE /agents/{agent}'),
+  model('PATCH /agents/{agent}', STORED, { names: { tts_voice: 'voice' } }),
+  neutral('GET /agents/{agent}/deployments'),
+  neutral('GET /agents/{agent}/phone-numbers'),
+  model('POST /agents/{agent}/metrics/{metric}', STORED),
+  neutral('DELETE /agents/{agent}/metrics/{metric}'),
+]
 
 /** Cartesia: https://docs.cartesia.ai/api-reference */
 export const cartesia: ProviderRow = {
@@ -84,6 +118,7 @@ export const cartesia: ProviderRow = {
     neutral('GET /fine-tunes/'),
     neutral('GET DELETE /fine-tunes/{fine_tune}'),
     neutral('GET /fine-tunes/{fine_tune}/voices'),
+    ...AGENTS,
   ],
   mints: { 'POST /access-token': 'cartesia-token' },
   spelling: { uuids: true },

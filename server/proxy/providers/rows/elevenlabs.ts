@@ -1,4 +1,10 @@
-import type { ModelPlace } from '../endpoint-row.ts'
+import {
+  ELEVENLABS_AGENTS,
+  ELEVENLABS_LINKS,
+  ELEVENLABS_SECRETS,
+  ELEVENLABS_WORKSPACE,
+} from '../elevenlabs-agents.ts'
+import type { EndpointRow, ModelPlace } from '../endpoint-row.ts'
 import { creates, model, neutral, STORED } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { ELEVENLABS_SPEECH } from '../speech-sockets.ts'
@@ -99,6 +105,127 @@ const spoken = (multipart = false): ModelPlace => ({
   },
 })
 
+/** These name no model: the key's models may have a name of their own instead. */
+const task = (on: string, name: string, more: Partial<EndpointRow> = {}): EndpointRow =>
+  model(
+    on,
+    { at: 'path', body: { required: [], also: ['model_id'], prose: ['text'], multipart: true } },
+    { modelName: `elevenlabs/${name}`, ...more },
+  )
+
+/** A project of dubbing, by both of its APIs, with all that belongs to it. */
+const DUBBING: readonly EndpointRow[] = [
+  task('POST /v1/dubbing', 'dubbing', creates('dub', 'dubbing_id')),
+  neutral('GET /v1/dubbing', { listed: { 'dubs[].dubbing_id': 'dub' } }),
+  task('POST /v1/dubbing/project', 'dubbing', creates('dub', 'project_id')),
+  neutral('GET /v1/dubbing/project', { listed: { 'projects[].project_id': 'dub' } }),
+  ...['/v1/dubbing/project/{dub}', '/v1/dubbing/resource/{dub}', '/v1/dubbing/{dub}'].flatMap(
+    (one) => [
+      neutral(`GET DELETE ${one}`),
+      neutral(`GET DELETE ${one}/{any*}`),
+      task(`POST PATCH ${one}/{any*}`, 'dubbing'),
+    ],
+  ),
+]
+
+/** Songs, pictures and files that are kept, and models that are tuned to songs. */
+const MEDIA: readonly EndpointRow[] = [
+  neutral('POST /v1/music/upload', { ...creates('song', 'song_id'), uploads: 'form' }),
+  model('POST /v1/music/finetunes', STORED, creates('finetune')),
+  neutral('GET /v1/music/finetunes', { listed: { 'finetunes[].id': 'finetune' } }),
+  neutral('GET PATCH DELETE /v1/music/finetunes/{finetune}'),
+  ...['image', 'video', 'text-to-speech'].flatMap((kind) => [
+    model(`POST /v1/flows/${kind}`, spoken(), creates('flow')),
+    neutral(`GET /v1/flows/${kind}`, { listed: { 'generations[].id': 'flow' } }),
+    neutral(`GET /v1/flows/${kind}/{flow}`),
+  ]),
+  neutral('GET /v1/flows/templates', { listed: { 'templates[].id': 'flow_template' } }),
+  neutral('GET /v1/flows/templates/{flow_template}'),
+  model('POST /v1/flows/templates/{flow_template}/runs', STORED, creates('flow_run')),
+  neutral('GET /v1/flows/templates/{flow_template}/runs'),
+  neutral('GET /v1/flows/templates/{flow_template}/runs/{flow_run}'),
+  neutral('POST /v1/assets', { ...creates('asset', 'asset_id'), uploads: 'form' }),
+  neutral('GET /v1/assets', { listed: { 'assets[].asset_id': 'asset' } }),
+  neutral('GET DELETE /v1/assets/{asset}'),
+  neutral('GET /v1/audio-effects/catalog', { listed: null }),
+  neutral('GET /v1/audio-isolation/history', { listed: { 'items[].id': 'isolation' } }),
+  neutral('DELETE /v1/audio-isolation/history/{isolation}'),
+]
+
+/** Books, podcasts and pages, spoken by the model that the project says. */
+const STUDIO: readonly EndpointRow[] = [
+  ...['projects', 'podcasts'].map((what) =>
+    model(`POST /v1/studio/${what}`, STORED, creates('studio_project', 'project.project_id')),
+  ),
+  neutral('GET /v1/studio/projects', { listed: { 'projects[].project_id': 'studio_project' } }),
+  neutral('GET POST DELETE /v1/studio/projects/{studio_project}'),
+  neutral('GET DELETE /v1/studio/projects/{studio_project}/{any*}'),
+  model('POST /v1/studio/projects/{studio_project}/{any*}', STORED),
+  model('POST /v1/audio-native', STORED, creates('audio_native', 'project_id')),
+  model('POST /v1/audio-native/content', STORED),
+  model('POST /v1/audio-native/{audio_native}/content', STORED),
+  neutral('GET /v1/audio-native/{audio_native}/settings'),
+]
+
+/** Voices of one's own, from designs, recordings and the public library. */
+const VOICES: readonly EndpointRow[] = [
+  neutral('POST /v1/text-to-voice', {
+    ...creates('voice', 'voice_id'),
+    names: { generated_voice_id: 'preview' },
+  }),
+  model('POST /v1/text-to-voice/design', spoken(), creates('preview', PREVIEWED)),
+  task('POST /v1/text-to-voice/create-previews', 'voice-design', creates('preview', PREVIEWED)),
+  task('POST /v1/text-to-voice/{voice}/remix', 'voice-design', {
+    ...creates('preview', PREVIEWED),
+    changes: false,
+  }),
+  neutral('GET /v1/text-to-voice/{preview}/stream'),
+  ...['/v1/voices', '/v2/voices'].map((path) =>
+    neutral(`GET ${path}`, { listed: { 'voices[].voice_id': 'voice' } }),
+  ),
+  neutral('POST /v1/voices/add', { ...creates('voice', 'voice_id'), uploads: 'form' }),
+  neutral('POST /v1/voices/add/{any}/{any}', creates('voice', 'voice_id')),
+  ...['accents', 'settings/default'].map((what) =>
+    neutral(`GET /v1/voices/${what}`, { listed: null }),
+  ),
+  neutral('GET /v1/shared-voices', { listed: null }),
+  neutral('POST /v1/similar-voices', { changes: false, uploads: 'form' }),
+  neutral('POST /v1/voices/collections', creates('voice_collection', 'collection_id')),
+  neutral('GET /v1/voices/collections', {
+    listed: { 'collections[].collection_id': 'voice_collection' },
+  }),
+  neutral('GET PATCH DELETE /v1/voices/collections/{voice_collection}'),
+  neutral('POST DELETE /v1/voices/collections/{voice_collection}/voice/{voice}'),
+  neutral('POST /v1/voices/pvc', creates('voice', 'voice_id')),
+  neutral('POST /v1/voices/pvc/{voice}'),
+  neutral('GET DELETE /v1/voices/pvc/{voice}/{any*}'),
+  neutral('POST /v1/voices/pvc/{voice}/samples', { uploads: 'form' }),
+  model('POST /v1/voices/pvc/{voice}/{any*}', STORED),
+  neutral('GET DELETE /v1/voices/{voice}'),
+  neutral('POST /v1/voices/{voice}/edit', { uploads: 'form' }),
+  neutral('GET /v1/voices/{voice}/settings'),
+  neutral('POST /v1/voices/{voice}/settings/edit'),
+  neutral('DELETE /v1/voices/{voice}/samples/{any}'),
+  neutral('GET /v1/voices/{voice}/samples/{any}/audio'),
+]
+
+const DICTIONARIES: readonly EndpointRow[] = [
+  ...['add-from-file', 'add-from-rules'].map((way) =>
+    neutral(`POST /v1/pronunciation-dictionaries/${way}`, {
+      ...creates('dictionary'),
+      uploads: 'form',
+    }),
+  ),
+  neutral('GET /v1/pronunciation-dictionaries', {
+    listed: { 'pronunciation_dictionaries[].id': 'dictionary' },
+  }),
+  neutral('GET PATCH /v1/pronunciation-dictionaries/{dictionary}'),
+  ...['add', 'remove', 'set'].map((verb) =>
+    neutral(`POST /v1/pronunciation-dictionaries/{dictionary}/${verb}-rules`),
+  ),
+  neutral('GET /v1/pronunciation-dictionaries/{dictionary}/{any}/download'),
+]
+
 /** ElevenLabs: https://elevenlabs.io/docs/api-reference */
 export const elevenlabs: ProviderRow = {
   id: 'elevenlabs',
@@ -141,56 +268,38 @@ export const elevenlabs: ProviderRow = {
       model(`POST /v1/music${form}`, spoken(), COMPOSED),
     ),
     model('POST /v1/music/video-to-music', spoken(true), COMPOSED),
-    model('POST /v1/text-to-voice/design', spoken(), creates('preview', PREVIEWED)),
-    // These name no model.
-    ...[
-      'audio-isolation',
-      'audio-isolation/stream',
-      'music/stem-separation',
-      'forced-alignment',
-    ].map((task) =>
-      model(
-        `POST /v1/${task}`,
-        { at: 'path', body: { required: [], also: ['model_id'], multipart: true } },
-        { modelName: `elevenlabs/${task.replace('/stream', '').replace('music/', '')}` },
-      ),
+    ...['audio-isolation', 'music/stem-separation', 'forced-alignment'].map((what) =>
+      task(`POST /v1/${what}`, what.replace('music/', '')),
     ),
-    model(
-      'POST /v1/text-to-voice/create-previews',
-      { at: 'path', body: { required: [], also: ['model_id'], prose: ['text'] } },
-      { ...creates('preview', PREVIEWED), modelName: 'elevenlabs/voice-design' },
-    ),
-    neutral('POST /v1/text-to-voice', {
-      ...creates('voice', 'voice_id'),
-      names: { generated_voice_id: 'preview' },
-    }),
+    task('POST /v1/audio-isolation/stream', 'audio-isolation'),
     neutral('GET /v1/models'),
-    ...['/v1/voices', '/v2/voices'].map((path) =>
-      neutral(`GET ${path}`, { listed: { 'voices[].voice_id': 'voice' } }),
-    ),
-    neutral('POST /v1/voices/add', { ...creates('voice', 'voice_id'), uploads: 'form' }),
-    neutral('GET DELETE /v1/voices/{voice}'),
-    neutral('POST /v1/voices/{voice}/edit', { uploads: 'form' }),
-    neutral('GET /v1/voices/{voice}/settings'),
-    neutral('POST /v1/voices/{voice}/settings/edit'),
-    neutral('GET POST DELETE /v1/studio/projects/{studio_project}'),
-    neutral('GET /v1/studio/projects/{studio_project}/{any}'),
-    // It is spoken by the model that the project says.
-    model('POST /v1/studio/projects/{studio_project}/{any}', STORED),
+    neutral('GET /v1/history', { listed: { 'history[].history_item_id': 'history_item' } }),
     neutral('GET DELETE /v1/history/{history_item}'),
     neutral('GET /v1/history/{history_item}/audio'),
     neutral('POST /v1/history/download', {
       names: { 'history_item_ids[]': 'history_item' },
       changes: false,
     }),
+    ...VOICES,
+    ...DICTIONARIES,
+    ...STUDIO,
+    ...DUBBING,
+    ...MEDIA,
+    ...ELEVENLABS_AGENTS,
   ],
   mints: {
     'POST /v1/single-use-token/tts_websocket': 'elevenlabs-speech-token',
     'POST /v1/single-use-token/realtime_scribe': 'elevenlabs-transcription-token',
     'POST /v1/single-use-token/batch_scribe': 'elevenlabs-transcription-token',
   },
-  admin: [/^\/v\d\/(?:workspaces?|usage|user)(?:$|\/)/],
-  spelling: { bare: true },
+  minting: ELEVENLABS_LINKS,
+  // Productions are work of people's, which is ordered and paid.
+  admin: [/^\/v\d\/(?:workspaces?|usage|user|productions)(?:$|\/)/, ...ELEVENLABS_WORKSPACE],
+  spelling: {
+    bare: true,
+    prefixes: { agent_: 'agent', conv_: 'conversation', phnum_: 'phone_number', tool_: 'tool' },
+  },
+  operated: ELEVENLABS_SECRETS,
   // Names may stand in the place of ids.
   chosenNames: true,
   errors: {

@@ -25,6 +25,14 @@ export const fal: ProviderRow = {
     opens: [404, 422],
   },
   sites: [
+    // Uploads begin here, and go on at an address for that one file:
+    // https://docs.fal.ai/model-apis/client
+    {
+      hosts: ['rest.fal.ai', 'rest.alpha.fal.ai'],
+      endpoints: ['initiate', 'initiate-multipart'].map((way) =>
+        neutral(`POST /storage/upload/${way}`),
+      ),
+    },
     { hosts: ['fal.run'], endpoints: [model('POST /{model*}', { at: 'path', body: INPUT })] },
     {
       hosts: ['fal.media', '*.fal.media'],

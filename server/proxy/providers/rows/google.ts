@@ -116,6 +116,7 @@ const tunedModelRows = (v: string): EndpointRow[] => [
       changes: true,
     },
   ),
+  neutral(`POST ${v}/tunedModels/{tuned_model}:cancel`),
   neutral(`GET ${v}/models`),
   neutral(`GET ${v}/tunedModels`, { listed: { 'tunedModels[].name': 'tuned_model' } }),
 ]

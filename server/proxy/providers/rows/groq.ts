@@ -1,4 +1,4 @@
-import { BODY, compatibleRows, toolsIn } from '../openai-rows.ts'
+import { BODY, compatibleRows, deletesTuned, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { GROQ_TOOLS } from '../tools.ts'
 
@@ -14,14 +14,17 @@ export const groq: ProviderRow = {
   hosts: ['api.groq.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   probe: { path: '/openai/v1/models' },
-  endpoints: compatibleRows('/openai/v1', {
-    also: [
-      ...(BODY.also ?? []),
-      'compound_custom.models.answering_model',
-      'compound_custom.models.reasoning_model',
-    ],
-    tools: toolsIn('', GROQ_TOOLS),
-  }),
+  endpoints: [
+    ...compatibleRows('/openai/v1', {
+      also: [
+        ...(BODY.also ?? []),
+        'compound_custom.models.answering_model',
+        'compound_custom.models.reasoning_model',
+      ],
+      tools: toolsIn('', GROQ_TOOLS),
+    }),
+    deletesTuned('/openai/v1'),
+  ],
   admin: [/\/(projects|fine_tunings)($|[/:])/],
   spelling: {
     prefixes: { file_: 'file', batch_: 'batch', resp_: 'response' },

@@ -1,4 +1,4 @@
-import { compatibleRows, model, toolsIn } from '../openai-rows.ts'
+import { body, compatibleRows, model, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 
@@ -20,6 +20,10 @@ export const huggingface: ProviderRow = {
   accountChoice: ['x-hf-bill-to'],
   endpoints: [
     ...compatibleRows('/v1', { tools: toolsIn('', CALLER_TOOLS) }),
+    // Behind it are other providers, which speak their own dialects: `/groq/openai/v1/…`.
+    ...['chat/completions', 'completions', 'embeddings', 'images/generations'].map((what) =>
+      model(`POST /{base*}/${what}`, body({ tools: toolsIn('', CALLER_TOOLS) })),
+    ),
     model('POST /hf-inference/models/{publisher}/{any}', TASK, { modelName: '{publisher}/{any}' }),
     model('POST /hf-inference/models/{publisher}/{any}/pipeline/{any}', TASK, {
       modelName: '{publisher}/{any}',

@@ -1,4 +1,5 @@
-import { creates, model, neutral } from '../openai-rows.ts'
+import type { EndpointRow } from '../endpoint-row.ts'
+import { creates, model, neutral, STORED } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** Voices of Hume's own that its SDKs take unasked: https://dev.hume.ai/docs/text-to-speech-tts/voices */
@@ -11,6 +12,42 @@ const CONVERTED = {
   multipart: true,
   objects: { 'voice.id': 'voice', 'voice[id]': 'voice', 'context.generation_id': 'generation' },
 } as const
+
+const CONFIG = {
+  'prompt.id': 'prompt',
+  'tools[].id': 'tool',
+  'voice.id': 'voice',
+} as const
+
+/**
+ * The Empathic Voice Interface: https://dev.hume.ai/reference/speech-to-speech-evi. A configuration
+ * says which model answers. Chats are made by its socket, which does not pass here, so they are
+ * shared by an administrator.
+ */
+const EVI: readonly EndpointRow[] = [
+  ...['config', 'prompt', 'tool'].flatMap((kind): EndpointRow[] => {
+    const [all, one] = [`/v0/evi/${kind}s`, `/v0/evi/${kind}s/{${kind}}`]
+    const write = (on: string, more: Partial<EndpointRow> = {}): EndpointRow =>
+      kind === 'config' ? model(on, STORED, { names: CONFIG, ...more }) : neutral(on, more)
+    return [
+      write(`POST ${all}`, creates(kind)),
+      neutral(`GET ${all}`, { listed: { [`${kind}s_page[].id`]: kind } }),
+      write(`POST ${one}`),
+      neutral(`GET PATCH DELETE ${one}`),
+      neutral(`GET PATCH DELETE ${one}/version/{any}`),
+    ]
+  }),
+  ...['chat', 'chat_group'].flatMap((kind) => [
+    neutral(`GET /v0/evi/${kind}s`, {
+      listed: { [`${kind}s_page[].id`]: kind },
+      asks: { config_id: 'config' },
+    }),
+    neutral(`GET /v0/evi/${kind}s/{${kind}}`),
+    neutral(`GET /v0/evi/${kind}s/{${kind}}/audio`),
+  ]),
+  neutral('GET /v0/evi/chat_groups/{chat_group}/events'),
+  model('POST /v0/evi/chat/{chat}/send', STORED),
+]
 
 /** Hume: https://dev.hume.ai/reference. Octave is the only model, and no request names it. */
 export const hume: ProviderRow = {
@@ -56,6 +93,9 @@ export const hume: ProviderRow = {
     ),
     neutral('GET /v0/tts/voices', { listed: { 'voices_page[].id': 'voice' } }),
     neutral('POST /v0/tts/voices', { ...creates('voice'), names: { generation_id: 'generation' } }),
+    // It goes by a name, which two voices may have: nobody here owns one.
+    neutral('DELETE /v0/tts/voices', { asks: { name: 'voice' } }),
+    ...EVI,
   ],
   spelling: { uuids: true },
   errors: { message: '{message}', error: { message: '{message}', code: '{status}' } },

@@ -24,6 +24,18 @@ export const luma: ProviderRow = {
         creates('generation'),
       ),
     ),
+    // These go on with a video, and name no model.
+    ...['audio', 'upscale'].map((what) =>
+      model(
+        `POST /dream-machine/v1/generations/{generation}/${what}`,
+        {
+          at: 'path',
+          body: { required: [], also: ['model'], prose: ['prompt', 'negative_prompt'] },
+        },
+        { modelName: `luma/${what}` },
+      ),
+    ),
+    neutral('GET /dream-machine/v1/ping', { listed: null }),
     neutral('GET /dream-machine/v1/generations', { listed: { 'generations[].id': 'generation' } }),
     neutral('GET DELETE /dream-machine/v1/generations/{generation}'),
     neutral('GET /dream-machine/v1/generations/concepts/list', { listed: null }),

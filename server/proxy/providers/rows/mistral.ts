@@ -3,6 +3,7 @@ import {
   body,
   compatibleRows,
   creates,
+  deletesTuned,
   form,
   model,
   neutral,
@@ -10,6 +11,7 @@ import {
   toolsIn,
   within,
 } from '../openai-rows.ts'
+import { MISTRAL_WORKFLOWS } from '../mistral-workflows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { MISTRAL_TRANSCRIPTION } from '../transcription-sockets.ts'
 import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from '../tools.ts'
@@ -65,11 +67,8 @@ const running = (
 /** Files that tools write; and a conversation that begins, also where one is restarted. */
 const WRITTEN = { 'outputs[].content[].file_id': 'file', 'content.file_id': 'file' } as const
 const BEGUN = { creates: { conversation_id: 'conversation', ...WRITTEN } } as const
+const LISTED_AGENTS = { '[].id': 'agent', 'data[].id': 'agent', 'agents[].id': 'agent' } as const
 const OUTPUT = creates('file', 'output_file', 'error_file')
-const EXECUTED = {
-  names: { execution_id: 'execution' },
-  creates: { execution_id: 'execution', run_id: 'run' },
-} as const
 
 /** Mistral: https://docs.mistral.ai/api. Agents run a stored model. */
 export const mistral: ProviderRow = {
@@ -154,14 +153,21 @@ export const mistral: ProviderRow = {
       creates('tuned_model', 'fine_tuned_model'),
     ),
     neutral('POST /v1/fine_tuning/jobs/{fine_tuning_job}/cancel'),
+    neutral('PATCH /v1/fine_tuning/models/{tuned_model}'),
+    neutral('POST DELETE /v1/fine_tuning/models/{tuned_model}/archive'),
+    deletesTuned('/v1'),
     neutral('GET /v1/files/{file}/url'),
     model(
       'POST /v1/agents',
       body({ also: ALSO, ...running(''), objects: MANNED }),
       creates('agent'),
     ),
-    neutral('GET /v1/agents'),
+    ...['', '/pages'].map((form) => neutral(`GET /v1/agents${form}`, { listed: LISTED_AGENTS })),
     neutral('GET DELETE /v1/agents/{agent}'),
+    neutral('GET PUT DELETE /v1/agents/{agent}/aliases'),
+    neutral('PATCH /v1/agents/{agent}/version'),
+    neutral('GET /v1/agents/{agent}/versions'),
+    neutral('GET /v1/agents/{agent}/versions/{any}'),
     model(
       'PATCH /v1/agents/{agent}',
       body({ required: [], also: ['model', ...ALSO], ...running(''), objects: MANNED }),
@@ -183,26 +189,28 @@ export const mistral: ProviderRow = {
       neutral(`GET POST /v2/${kind}s/{${kind}}/versions`),
       neutral(`GET PATCH /v2/${kind}s/{${kind}}/versions/{any}`),
     ]),
-    // Connectors and workflows run what somebody has stored.
+    // Connectors run what somebody has stored.
     model('POST /v1/connectors', STORED, creates('connector')),
-    model('POST /v1/workflows/{workflow}/execute', STORED, EXECUTED),
-    model('POST /v1/workflows/registrations/{workflow}/execute', STORED, EXECUTED),
-    ...['cancel', 'terminate'].map((verb) =>
-      model(`POST /v1/workflows/executions/${verb}`, STORED, {
-        names: { 'execution_ids[]': 'execution' },
-      }),
+    neutral('GET /v1/connectors'),
+    neutral('GET PATCH DELETE /v1/connectors/{connector}'),
+    ...['tools', 'authentication_methods'].map((what) =>
+      neutral(`GET /v1/connectors/{connector}/${what}`),
     ),
-    ...['list', 'stream'].map((form) =>
-      neutral(`GET /v1/workflows/events/${form}`, { lists: 'execution' }),
-    ),
-    model('POST /v1/workflows/schedules', STORED, creates('schedule', 'schedule_id')),
+    model('POST /v1/connectors/{connector}/tools/{any}/call', STORED),
+    ...MISTRAL_WORKFLOWS,
   ],
   minting: [
     /\/(audio|client)\/sessions($|[/:])/,
     /\/connectors\/[^/]+\/([^/]+\/)?(credentials|auth_url)($|[/:])/,
   ],
   // What observability finds is what every key has asked and was answered.
-  admin: [/^\/v1\/(workspaces?|admin|users|billing|service-accounts|observability)($|[/:])/],
+  admin: [
+    /^\/v1\/(workspaces?|admin|users|billing|service-accounts|observability)($|[/:])/,
+    // Machines of the account, and where its searches read.
+    /^\/v1\/(workflows\/deployments|rag)($|[/:])/,
+    // Who else of the organization may use it.
+    /^\/v1\/(connectors|libraries)\/[^/]+\/(([^/]+\/)?share|[^/]+\/(activate|deactivate))($|[/:])/,
+  ],
   chosenNames: true,
   errors: 'mistral',
   spelling: {

@@ -24,6 +24,7 @@ export const ollama: ProviderRow = {
     model('POST /api/show', body({ also: ['name'] })),
     neutral('GET /api/tags', { listed: null }),
     neutral('GET /api/version', { listed: null }),
+    model('POST /v1/systemone', NAMED),
     ...compatibleRows('/v1', { tools: toolsIn('', CALLER_TOOLS) }),
   ],
   admin: [/^\/api\/(?:ps|me|signout|web_(?:search|fetch))$/],

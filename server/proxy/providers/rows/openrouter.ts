@@ -100,17 +100,33 @@ const ROWS = [
   neutral('GET /api/v1/videos/{video}'),
   neutral('GET /api/v1/videos/{video}/content'),
   model('POST /api/v1/images', routed),
-  model('POST /api/v1/decisions', routed),
+  ...['/api/v1/decisions', '/api/alpha/decisions', '/api/v1/systemone'].map((path) =>
+    model(`POST ${path}`, routed),
+  ),
   neutral('GET /api/v1/containers/{container}/files'),
   neutral('GET /api/v1/containers/{container}/files/{any}'),
   neutral('GET /api/v1/containers/{container}/files/{any}/content'),
   neutral('POST /api/v1/containers/{container}/files/{any}/promote', creates('file')),
   // An intern answers with a model, and tools, of its own.
   model('POST /api/v1/interns', STORED, creates('intern', 'id', 'data.id')),
+  neutral('GET /api/v1/interns'),
+  neutral('GET DELETE /api/v1/interns/{intern}'),
+  model('PATCH /api/v1/interns/{intern}', STORED),
+  model('POST /api/v1/interns/{intern}/chat/completions', STORED),
+  model('POST /api/v1/interns/{intern}/provision', STORED),
+  neutral('POST /api/v1/interns/{intern}/suspend'),
   // Its response tells what was asked, and what it cost. A response's id may be that of its
   // generation.
   neutral('GET /api/v1/generation', { asks: { id: ANY_KIND } }),
-  neutral('GET /api/v1/providers'),
+  neutral('POST /api/v1/generation/feedback', { names: { generation_id: ANY_KIND } }),
+  ...['benchmarks', 'classifications/task', 'providers'].map((what) =>
+    neutral(`GET /api/v1/${what}`, { listed: null }),
+  ),
+  // What everybody's sessions cost, by model.
+  ...['app-rankings', 'rankings-daily', 'session-cost'].map((what) =>
+    neutral(`GET /api/v1/datasets/${what}`, { listed: null }),
+  ),
+  neutral('GET /api/v1/model/{any*}'),
   ...['embeddings', 'images', 'videos'].map((kind) => neutral(`GET /api/v1/${kind}/models`)),
   neutral('GET /api/v1/images/models/{any*}'),
   neutral('GET /api/v1/endpoints/zdr'),

@@ -58,7 +58,11 @@ export const replicate: ProviderRow = {
     neutral('POST /v1/files', { ...creates('file'), uploads: 'form' }),
     neutral('GET /v1/files'),
     neutral('GET DELETE /v1/files/{file}'),
-    neutral('GET /v1/models'),
+    neutral('GET POST /v1/models', { listed: null }),
+    neutral('GET /v1/models/{any*}'),
+    ...['collections', 'collections/{any}', 'hardware'].map((what) =>
+      neutral(`GET /v1/${what}`, { listed: null }),
+    ),
   ],
   // Hardware that is paid by the hour.
   admin: [/^\/v1\/deployments(?:\/[^/]+\/[^/]+)?$/],

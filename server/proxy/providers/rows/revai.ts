@@ -13,7 +13,15 @@ export const revai: ProviderRow = {
   endpoints: [
     model(
       'POST /speechtotext/v1/jobs',
-      { at: 'path', body: { required: [], also: ['model'], multipart: true } },
+      {
+        at: 'path',
+        body: {
+          required: [],
+          also: ['model'],
+          multipart: true,
+          objects: { custom_vocabulary_id: 'vocabulary' },
+        },
+      },
       { modelName: 'revai/jobs', ...creates('job') },
     ),
     neutral('GET /speechtotext/v1/jobs'),
@@ -21,6 +29,21 @@ export const revai: ProviderRow = {
     ...['transcript', 'transcript/summary', 'captions'].map((what) =>
       neutral(`GET /speechtotext/v1/jobs/{job}/${what}`),
     ),
+    ...['transcript', 'captions'].map((what) =>
+      neutral(`GET /speechtotext/v1/jobs/{job}/${what}/translation/{any}`),
+    ),
+    neutral('GET POST /speechtotext/v1/vocabularies', creates('vocabulary')),
+    neutral('GET DELETE /speechtotext/v1/vocabularies/{vocabulary}'),
+    ...['languageid', 'sentiment_analysis', 'topic_extraction'].flatMap((task) => [
+      model(
+        `POST /${task}/v1/jobs`,
+        { at: 'path', body: { required: [], also: ['model'], multipart: true, prose: ['text'] } },
+        { modelName: `revai/${task}`, ...creates('job') },
+      ),
+      neutral(`GET /${task}/v1/jobs`),
+      neutral(`GET DELETE /${task}/v1/jobs/{job}`),
+      neutral(`GET /${task}/v1/jobs/{job}/result`),
+    ]),
   ],
   spelling: {},
   errors: {

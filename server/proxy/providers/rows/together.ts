@@ -93,9 +93,14 @@ export const together: ProviderRow = {
     neutral('POST /v1/queue/cancel', { names: { request_id: 'queued' } }),
     neutral('GET /v1/voices'),
     neutral('GET /v1/supported-models'),
+    neutral('GET /v1/supported-models/{any*}'),
+    neutral('GET /v1/public/inference-instance-types'),
+    neutral('GET /v1/public/inference-instance-types/{any}'),
   ],
-  // Dedicated endpoints, clusters and volumes are rented machines.
   admin: [
+    // What everybody has queued for a model.
+    /^\/v[0-9]+\/queue\/(clear|metrics)($|[/:])/,
+    // Dedicated endpoints, clusters and volumes are rented machines.
     /^\/v[0-9]+\/(endpoints|clusters?|compute|gpu_cluster|hardware|storage|projects|users|billing|deployments)($|[/:])/,
   ],
   spelling: {
