@@ -10,7 +10,9 @@ const PACKAGES = [
   '@hono/node-server',
   '@hono/zod-openapi',
   '@opentelemetry/api',
+  '@fastify/busboy',
   'commander',
+  'entities',
   'hono',
   'hono/compress',
   'hono/cookie',
@@ -19,7 +21,9 @@ const PACKAGES = [
   'hono/route',
   'kysely',
   'pg',
+  'pino',
   'prom-client',
+  'yaml',
   'zod',
 ]
 
@@ -39,13 +43,13 @@ async function reexport(name: string): Promise<string> {
 /**
  * Bundles the installed packages together, so that shared dependencies are loaded once.
  *
- * @returns the value of NODE_OPTIONS that makes a process use the bundles
+ * @returns the flag that makes a process use the bundles
  */
 export async function prebundle(): Promise<string> {
   const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'prebundled')
   rmSync(folder, { recursive: true, force: true })
   await bundleInto(folder)
-  return `${process.env['NODE_OPTIONS'] ?? ''} --import=${pathToFileURL(join(import.meta.dirname, 'prebundled.mjs')).href}`.trim()
+  return `--import=${pathToFileURL(join(import.meta.dirname, 'prebundled.mjs')).href}`
 }
 
 async function bundleInto(folder: string): Promise<void> {

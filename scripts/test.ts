@@ -67,12 +67,13 @@ const CHECKS: readonly Step[] = [
 /** Concurrent test processes: two more than CI has processors, because tests often wait. */
 const CONCURRENCY = 4
 
-/** Runs all the programs. */
-const testsOf = (programs: readonly string[]): Step => ({
+/** Runs all the programs. @param preload a flag for each */
+const testsOf = (programs: readonly string[], preload: string): Step => ({
   name: 'tests',
   args: [
     ...NODE_FLAGS,
     ...TEST_FLAGS,
+    preload,
     '--test',
     '--test-timeout=120000',
     `--test-concurrency=${CONCURRENCY}`,
@@ -134,14 +135,15 @@ if (!onlyChecks) {
   // Otherwise the cache would grow with every change.
   rmSync(COMPILE_CACHE, { recursive: true, force: true })
   const shared = mkdtempSync(join(tmpdir(), 'tollmark-run-'))
+  const preload = await prebundle()
   const env = {
-    NODE_OPTIONS: await prebundle(),
+    NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${preload}`.trim(),
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     TEST_OPENAPI: join(shared, 'openapi.json'),
     ...(await makeTemplates(shared)),
   }
   const programs = testPrograms(root, tests, shared)
-  process.exitCode = (await run(testsOf(programs), { live: true, env })) ? 0 : 1
+  process.exitCode = (await run(testsOf(programs, preload), { live: true, env })) ? 0 : 1
   await closeDatabases()
   rmSync(shared, { recursive: true, force: true })
 }

@@ -15,7 +15,15 @@ export const MAIN = join(import.meta.dirname, '../../server/cli/main.ts')
 export const LAUNCHER = join(import.meta.dirname, '../../scripts/launch.mjs')
 
 /**
+ * The preloaded modules of this run (scripts/test.ts), once more as flags: a server passes its own
+ * flags to its converters, but not its environment.
+ */
+const PRELOADS = (process.env['NODE_OPTIONS'] ?? '')
+  .split(' ')
+  .filter((flag) => flag.startsWith('--import='))
+
+/**
  * Flags for short-lived test processes: a larger young generation from the start (MB). With the
  * default of 1 MB, a server's start alone causes twenty collections.
  */
-export const TEST_FLAGS = ['--min-semi-space-size=16']
+export const TEST_FLAGS = ['--min-semi-space-size=16', ...PRELOADS]
