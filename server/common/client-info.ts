@@ -1,14 +1,14 @@
-// The caller of a request by its connection: its address, and the origin by which it reached us.
+// What a connection tells about the caller: its address, and the origin by which it reached us.
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 
 /** The other end of a request. */
 export interface Client {
-  /** Scheme and host under which we were reached, as a browser writes them in `Origin`. */
+  /** Scheme and host by which we were reached, in the form of a browser's `Origin`. */
   readonly origin: string
-  /** Whether the request travelled by TLS, as far as a trusted reverse proxy says. */
+  /** Whether the request came over TLS, as reported by a trusted reverse proxy. */
   readonly secure: boolean
-  /** An IPv4 address, or the /64 network of an IPv6 one: what one person has. */
+  /** An IPv4 address, or the /64 network of an IPv6 address: what one person has. */
   readonly address: string
 }
 
@@ -29,7 +29,7 @@ export function readClient({ headers, socket }: IncomingMessage, trusted: boolea
 }
 
 /**
- * Scheme and host under which a request reached us. @param value the value of a header, by its
+ * Scheme and host by which a request reached us. @param value returns a header's value by its
  * lower-case name
  */
 export function readOrigin(
@@ -42,14 +42,14 @@ export function readOrigin(
   return `${forwarded('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
 }
 
-/** The nearest proxy writes last; earlier values may be forged. */
+/** The nearest proxy appends its value last; earlier values may be forged. */
 export function lastValue(value: string | string[] | undefined): string | undefined {
   return [value ?? []].flat().join(',').split(',').at(-1)?.trim() || undefined
 }
 
 /**
- * An IPv4 address as it is, an IPv6 one as its /64 network. @param written an address, which some
- * proxies write with its port (`192.0.2.1:5678`, `[2001:db8::1]:5678`)
+ * An IPv4 address unchanged, an IPv6 address as its /64 network. @param written an address, which
+ * some proxies write with its port (`192.0.2.1:5678`, `[2001:db8::1]:5678`)
  */
 export function networkPrefix(written: string): string {
   const plain = written
@@ -69,12 +69,11 @@ export function networkPrefix(written: string): string {
 }
 
 /**
- * Whether a browser sends this request for a page of our own. Undefined where no browser says
- * anything about it.
+ * Whether a browser sent this request for one of our own pages. Undefined if no header tells.
  *
  * `Sec-Fetch-Site` is the browser's own judgement and comes first (W3C Fetch Metadata); `Origin` is
- * compared without its scheme, because a reverse proxy with TLS that we were not told of changes
- * that and nothing else.
+ * compared without its scheme, because a TLS proxy that is not configured as trusted changes only
+ * the scheme.
  */
 export function isSameSite(
   { origin }: Client,

@@ -1,9 +1,9 @@
 // TABLE of programs and SDKs that take a base URL: what to set so that they call a provider through
-// the proxy, and who says so. The command line, the documentation and the dashboard read it.
+// the proxy, and the source. The command line, the documentation and the dashboard read it.
 
 /**
- * TABLE of the base URLs that the providers' own SDKs take, behind `https://`: some add the API's
- * version themselves, and some want it.
+ * TABLE of the base URLs that the providers' own SDKs take, after `https://`: some SDKs add the
+ * API's version themselves, others expect it.
  */
 export const SDK_BASES = {
   openai: 'api.openai.com/v1',
@@ -21,19 +21,17 @@ export const SDK_BASES = {
  */
 export interface ClientSetup {
   /**
-   * What it is called on the command line; a client has a row for each provider and language in
-   * which it differs.
+   * Its name on the command line; a client has a row for each provider and language in which it
+   * differs.
    */
   readonly id: string
   readonly name: string
-  /** Id of the provider that is called. */
+  /** Id of the provider that it calls. */
   readonly provider: keyof typeof SDK_BASES
-  /**
-   * Where the lines belong: the environment of the client, a file, a form, or code in a language.
-   */
+  /** Where the lines go: the environment of the client, a file, a form, or code in a language. */
   readonly where: string
   readonly lines: readonly string[]
-  /** Who says that these are its settings. */
+  /** The source of these settings. */
   readonly source: string
 }
 
@@ -216,7 +214,7 @@ export const CLIENTS: readonly ClientSetup[] = [
 export const sdkBase = (provider: keyof typeof SDK_BASES, origin: string): string =>
   `${origin}/proxy/${SDK_BASES[provider]}`
 
-/** The lines of a setup for one proxy and one key. */
+/** The lines of a setup, filled in for one proxy and one key. */
 export function fillTemplate({ provider, lines, where }: ClientSetup, origin: string, key: string) {
   const base = sdkBase(provider, origin)
   const fill = (text: string): string => text.replaceAll('{base}', base).replaceAll('{key}', key)

@@ -1,5 +1,5 @@
-// The two clocks, which everything else is given (tests bring their own), lengths of time, and how
-// a moment is written.
+// The two clocks, which are passed to everything that needs them (tests pass their own), lengths of
+// time, and the format of timestamps.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -13,21 +13,21 @@ export const DAY = 24 * HOUR
 
 /** The two clocks of a process. */
 export type Clock = {
-  /** Milliseconds since 1970. May step either way at any moment: only for what people read. */
-  now(): number
   /**
-   * Milliseconds that only ever go forward, on one scale for all processes since the machine
-   * booted.
+   * Milliseconds since 1970. May step either way at any time: use it only for times that people
+   * read.
    */
+  now(): number
+  /** Monotonic milliseconds, on one scale for all processes since the machine booted. */
   mono(): number
-  /** A number for the boot that `mono` counts from: equal numbers, equal scale. */
+  /** Identifies the boot that `mono` counts from: values with the same number can be compared. */
   boot: number
 }
 
 /** The machine's clocks. @param now milliseconds since 1970 */
 export function systemClock(now: () => number): Clock {
-  // process.hrtime counts from boot (CLOCK_MONOTONIC on Linux), performance.now the same clock from
-  // the start of the process, cheaper.
+  // process.hrtime counts from boot (CLOCK_MONOTONIC on Linux); performance.now is cheaper, and
+  // reads the same clock from the start of the process.
   const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
   return { now, mono: () => performance.now() + offset, boot: crc32(bootId()) }
 }
@@ -41,9 +41,7 @@ export function isoTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString()
 }
 
-/**
- * The kernel's name for this boot; where there is none, every process counts as a boot of its own.
- */
+/** The kernel's id of this boot; if there is none, every process counts as a boot of its own. */
 export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

@@ -21,10 +21,10 @@ export class ConnectionProblems {
     this.#now = now
   }
 
-  /** For bytes that no handler sees. @param isDirect whether they were for the proxy */
+  /** For bytes that no handler sees. @param isDirect whether they were sent to the proxy */
   ofConnection(code: ErrorCode, message: string, isDirect: boolean): ErrorBody {
     const id = newId('req', this.#now())
-    // All answers of the proxy say so.
+    // Every response of the proxy has this header.
     const more = isDirect ? { 'x-proxy-error': code, 'x-proxy-request-id': id } : {}
     const error = describe(code, message, id, more)
     const { status } = error

@@ -29,17 +29,17 @@ export const ERRORS = {
   job_not_found: { status: 404, title: 'Job not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   request_timeout: { status: 408, title: 'The request took too long' },
-  last_administrator: { status: 409, title: 'The last administrator must stay' },
+  last_administrator: { status: 409, title: 'There must be at least one administrator' },
   key_revoked: { status: 409, title: 'The key has been revoked' },
   key_inactive: { status: 409, title: 'The key is disabled or has expired' },
   key_is_child: { status: 409, title: 'The key is a child of another key' },
   job_not_finished: { status: 409, title: 'The job is not finished' },
-  result_expired: { status: 410, title: 'The result is no longer kept' },
+  result_expired: { status: 410, title: 'The result is no longer available' },
   file_too_large: { status: 413, title: 'The file is too large' },
   range_not_satisfiable: { status: 416, title: 'The range is outside the document' },
   idempotency_conflict: { status: 422, title: 'The Idempotency-Key was used for other content' },
   too_many_attempts: { status: 429, title: 'Too many failed sign-ins' },
-  /** 503 where the server itself has no room. */
+  /** 503 if the server itself is full. */
   too_many_uploads: { status: 429, title: 'Too many uploads or conversions at once' },
   too_many_requests: { status: 429, title: 'Too many requests at once' },
   too_many_child_keys: { status: 429, title: 'The key has too many child keys' },
@@ -50,7 +50,7 @@ export const ERRORS = {
   store_unavailable: { status: 503, title: 'The database is unavailable' },
 } as const satisfies Record<string, { status: number; title: string }>
 
-/** The code of a problem: a row of `ERRORS`. */
+/** The code of a problem: a key of `ERRORS`. */
 export type ErrorCode = keyof typeof ERRORS
 
 /** Kinds of faults of a field. Codes are part of the API: they may be added, never changed. */
@@ -65,17 +65,16 @@ export const FIELD_ERRORS = [
 
 /** The fault of one field or query parameter of a request. */
 export interface FieldError {
-  /** Its path, steps joined by dots (`auth.header`, `models.0`); `""` is the body as a whole. */
+  /** Its path, joined by dots (`auth.header`, `models.0`); `""` is the whole body. */
   readonly param: string
   readonly code: (typeof FIELD_ERRORS)[number]
   /**
-   * One sentence, to be shown beside the field: it does not repeat the name (`Must be at least
-   * 1.`).
+   * One sentence, shown beside the field, so it does not repeat the name (`Must be at least 1.`).
    */
   readonly detail: string
 }
 
-/** A problem as RFC 9457 writes it, with our stable `code` and the request's id. */
+/** An RFC 9457 problem, with our stable `code` and the request's id. */
 export interface ProblemDetails {
   type: string
   title: string
@@ -86,25 +85,24 @@ export interface ProblemDetails {
   errors?: readonly FieldError[]
 }
 
-/** An error that is reported to the caller. Every other thrown error becomes `internal_error`. */
+/** An error that is reported to the caller. Any other thrown error becomes `internal_error`. */
 export class Problem extends Error {
   override name = 'Problem'
   readonly code: ErrorCode
   readonly detail: string
-  /** Seconds until it is worth trying again. */
+  /** Seconds until a retry is worth while. */
   readonly retryAfter: number | undefined
   readonly status: number
-  /** Every fault of the request's fields, where they are at fault. */
+  /** All faults of the request's fields, if there are any. */
   readonly errors: readonly FieldError[]
   readonly #headers: Readonly<Record<string, string>>
 
   /**
    * @param code a row of `ERRORS`
-   * @param detail one sentence that a person can act on; it never holds a secret, a path of this
+   * @param detail one sentence that a person can act on; it never contains a secret, a path of this
    *   machine or SQL
    * @param more `retryAfter` in seconds; `status` in place of the row's; `errors` for faults of
-   *   single fields;
-   *   `headers` that the answer has besides; `cause` for the log, never for the caller
+   *   single fields; additional response `headers`; `cause` for the log, never for the caller
    */
   constructor(
     code: ErrorCode,
@@ -126,7 +124,7 @@ export class Problem extends Error {
     this.#headers = more.headers ?? {}
   }
 
-  /** The body of the answer, `application/problem+json` (RFC 9457). */
+  /** The response body, `application/problem+json` (RFC 9457). */
   body(requestId: string): ProblemDetails {
     const { title } = ERRORS[this.code]
     const problem = {
@@ -140,15 +138,15 @@ export class Problem extends Error {
     return this.errors.length === 0 ? problem : { ...problem, errors: this.errors }
   }
 
-  /** Headers of the answer besides those that every answer has. */
+  /** Response headers in addition to those of every response. */
   headers(): Record<string, string> {
     return {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
       ...this.#headers,
       ...(this.retryAfter === undefined ? {} : { 'retry-after': String(this.retryAfter) }),
-      // RFC 6750, section 3: a challenge goes with every 401, the reason only where a token was
-      // sent and is not enough.
+      // RFC 6750, section 3: every 401 carries a challenge, and the reason only if a token was sent
+      // and is not sufficient.
       ...(this.status === 401 ? { 'www-authenticate': 'Bearer realm="tollmark"' } : {}),
       ...(this.code === 'insufficient_scope'
         ? { 'www-authenticate': 'Bearer realm="tollmark", error="insufficient_scope"' }
@@ -157,9 +155,9 @@ export class Problem extends Error {
   }
 }
 
-/** Faults that one problem lists. */
+/** Maximum number of faults that one problem lists. */
 const MAX_ERRORS = 50
-/** Faults that the `detail` of one problem repeats. */
+/** Maximum number of faults that the `detail` of one problem repeats. */
 const MAX_SENTENCES = 5
 
 /**
@@ -182,15 +180,12 @@ export function fieldError(param: string, detail: string): FieldError {
   return { param, code: 'invalid_value', detail }
 }
 
-/** The problem of one field whose value is not allowed. @param detail see `FieldError` */
+/** A problem with one field whose value is not allowed. @param detail see `FieldError` */
 export function invalidField(param: string, detail: string): Problem {
   return invalidFields([fieldError(param, detail)])
 }
 
-/**
- * The code of a system's or a library's error (`ENOSPC`, `EADDRINUSE`), or undefined where the
- * error has none.
- */
+/** The code of a system or library error (`ENOSPC`, `EADDRINUSE`), or undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }

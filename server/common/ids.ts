@@ -1,9 +1,9 @@
-// Ids of records: `acc_…`, `tok_…`, `job_…`, `key_…`. They begin with the time, so that rows made
-// together lie together in an index.
+// Ids of records: `acc_…`, `tok_…`, `job_…`, `key_…`. They begin with the time, so that rows
+// created together are adjacent in an index.
 import { base62, randomText } from './secrets.ts'
 
 /**
- * A new id: the kind, eight digits of time, fourteen random ones (83 bits).
+ * A new id: the kind, eight characters of time, fourteen random ones (83 bits).
  *
  * @param now milliseconds since 1970
  */

@@ -6,13 +6,13 @@ import { codeOf } from './errors.ts'
 /** Writes lines to one file descriptor without blocking; lives as long as the process. */
 export interface LogSink {
   write(line: string): void
-  /** Writes the remaining lines before the process exits; blocks for a second at most. */
+  /** Writes the remaining lines before the process exits; blocks for at most a second. */
   flush(): void
 }
 
-/** Characters that may be buffered. */
+/** Maximum number of buffered characters. */
 const MAX_BUFFERED_CHARS = 16 * 2 ** 20
-/** Delay before a failed write is retried. */
+/** Delay before a failed write is retried (milliseconds). */
 const RETRY_MS = 100
 /** Retries of the final flush, and the delay before each. */
 const MAX_FLUSH_RETRIES = 50
@@ -50,7 +50,7 @@ export function openLogSink(fd: number): LogSink {
       if (state === 'idle') writeNext()
     },
     flush: () => {
-      // A piece that is being written is the system's already.
+      // A piece that is being written already belongs to the system.
       let rest = Buffer.concat([state === 'writing' ? EMPTY : chunk, Buffer.from(buffered)])
       buffered = ''
       for (let pauses = 0; rest.length > 0 && pauses < MAX_FLUSH_RETRIES;) {

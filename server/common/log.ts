@@ -1,5 +1,5 @@
-// The structured log: one JSON line each. Callers pass fields of a fixed list, so that no secret,
-// no query string and no body can reach it by accident.
+// The structured log: one JSON object per line. Code that logs passes fields of a fixed list, so no
+// secret, query string or body can reach the log by accident.
 import { pino, type DestinationStream, type Logger } from 'pino'
 
 /**
@@ -9,8 +9,8 @@ export interface RequestLine {
   request_id: string
   method: string
   /**
-   * The route's pattern (`/api/v1/tokens/:id`), never the path that was asked for; `/*` is the
-   * dashboard's, null where no route matched.
+   * The route's pattern (`/api/v1/tokens/:id`), never the requested path; `/*` is the dashboard's;
+   * null if no route matched.
    */
   route: string | null
   status: number
@@ -18,7 +18,7 @@ export interface RequestLine {
   account_id?: string | undefined
   /** Id of the API token or proxy key, never its secret. */
   token_id?: string | undefined
-  /** Code of the error that was answered. */
+  /** Code of the error in the response. */
   code?: string | undefined
   bytes_in?: number | undefined
   bytes_out?: number | undefined
@@ -28,24 +28,24 @@ export interface RequestLine {
   /** The pattern of the provider's endpoint. */
   endpoint?: string | undefined
   first_byte_ms?: number | undefined
-  /** As reported by the provider; null if not reported. */
+  /** Reported by the provider; null if not reported. */
   tokens_in?: number | null | undefined
   tokens_out?: number | null | undefined
   tokens_cached?: number | null | undefined
   tokens_reasoning?: number | null | undefined
-  /** The caller left before the answer was complete. */
+  /** The caller left before the response was complete. */
   aborted?: boolean | undefined
-  /** The caller's place in a trace (W3C Trace Context). It is for traces only, and never logged. */
+  /** The caller's position in a trace (W3C Trace Context). Used only for traces, never logged. */
   traceparent?: string | undefined
 }
 
 /** Writes the log. One per process; safe to share. */
 export interface Log {
   request(line: RequestLine): void
-  /** Something that a person should know; `fields` are ours, never a caller's. */
+  /** Something that an operator should know; `fields` are ours, never a caller's. */
   info(sentence: string, fields?: Record<string, string | number | boolean>): void
   warn(sentence: string, fields?: Record<string, string | number | boolean>): void
-  /** A failure, with the error that explains it (name, message, stack). */
+  /** A failure, with the error that caused it (name, message, stack). */
   error(sentence: string, error: unknown, fields?: Record<string, string | number | boolean>): void
 }
 
@@ -71,8 +71,8 @@ const SILENT: DestinationStream = { write: () => {} }
 /**
  * Opens the log.
  *
- * @param level the least important level that is written, or `silent`
- * @param destination where lines go; nowhere by default
+ * @param level the lowest level that is written, or `silent`
+ * @param destination receives the lines; none by default
  */
 export function openLog(level: string, destination: DestinationStream = SILENT): Log {
   const options = {
@@ -109,8 +109,8 @@ export function withObservers(log: Log, observers: readonly ((line: RequestLine)
 }
 
 /**
- * An error and its causes as plain text: no enumerable property of it is printed, because those may
- * hold anything.
+ * An error and its causes as plain text. Enumerable properties are not printed, because they may
+ * contain anything.
  */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'a value that is not an Error was thrown'

@@ -1,10 +1,11 @@
-// Secrets that we hand out have one form, made, read and compared here: API tokens (`tmt_…`), proxy
-// keys (`tmk_…`), sessions (`tms_…`), invitations (`tmi_…`), password resets (`tmr_…`).
+// The secrets that we issue have one form; they are created, parsed and compared here: API tokens
+// (`tmt_…`), proxy keys (`tmk_…`), sessions (`tms_…`), invitations (`tmi_…`), password resets
+// (`tmr_…`).
 //
 //   tmt_<public id>_<secret>_<checksum>
 //
 // The public id finds the record; the secret proves it; the checksum tells a typing error or
-// garbage from a real secret without a look-up. Stored is the SHA-256 of the whole text: it holds
+// garbage from a real secret without a lookup. We store the SHA-256 of the whole text: it contains
 // more than 192 random bits, so a slow hash would add nothing.
 import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -17,7 +18,7 @@ const SECRET_LENGTH = 36
 /** 62⁶ > 2³². */
 const CHECKSUM_LENGTH = 6
 
-/** Characters of every secret, with its prefix. */
+/** Length of every secret, with its prefix. */
 export const SECRET_TEXT_LENGTH =
   'tmk__'.length + PUBLIC_LENGTH + SECRET_LENGTH + 1 + CHECKSUM_LENGTH
 
@@ -29,7 +30,7 @@ export type SecretPrefix = 'tmt' | 'tmk' | 'tms' | 'tmi' | 'tmr'
 
 /** A new secret, its public id, and the hash that is stored. */
 export interface NewSecret {
-  /** The whole text; shown once and not stored. */
+  /** The whole text; shown once, never stored. */
   secret: string
   publicId: string
   /** The stored form: SHA-256, 64 hexadecimal digits. */
@@ -53,14 +54,14 @@ const WITHIN_TEXT = new RegExp(
   'g',
 )
 
-/** Redacts secrets in a foreign text that is stored or repeated; their public ids stay. */
+/** Redacts secrets in text from elsewhere before it is stored or repeated; public ids stay. */
 export function withoutSecrets(text: string): string {
   return text.length < SECRET_TEXT_LENGTH ? text : text.replace(WITHIN_TEXT, '$1…')
 }
 
 /**
- * The public id of a well-formed secret with this prefix and a right checksum, else undefined.
- * Costs no look-up.
+ * The public id of a well-formed secret with this prefix and a valid checksum, else undefined.
+ * Needs no lookup.
  */
 export function parsePublicId(prefix: SecretPrefix, secret: string): string | undefined {
   const [, found, publicId, sum] = FORM.exec(secret) ?? []
@@ -74,36 +75,33 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
 
-/** Whether a secret is the one whose hash is stored; takes the same time wherever they differ. */
+/** Whether a secret has this stored hash, compared in constant time. */
 export function matchesHash(secret: string, hash: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(secret), 'hex'), Buffer.from(hash, 'hex'))
 }
 
-/**
- * Whether a text is the secret that is known; takes the same time wherever they differ, and in
- * length too.
- */
+/** Whether a text equals a known secret, compared in constant time, whatever its length. */
 export function isSecret(text: string, known: string): boolean {
   return matchesHash(text, hashSecret(known))
 }
 
-/** The head of a secret for display: prefix and public id, nothing that opens anything. */
+/** The displayed part of a secret: prefix and public id, which grant no access. */
 export function displayPrefix(prefix: SecretPrefix, publicId: string): string {
   return `${prefix}_${publicId}`
 }
 
-/** Random letters and digits, each of the 62 equally likely. */
+/** Random letters and digits; all 62 are equally likely. */
 export function randomText(length: number): string {
   let made = ''
   while (made.length < length) {
     const byte = randomByte()
-    // 248 = 4 × 62: the bytes above it would make the first letters likelier.
+    // 248 = 4 × 62: higher bytes would make the first letters likelier.
     if (byte < 248) made += ALPHABET[byte % 62]
   }
   return made
 }
 
-/** Random bytes are fetched from the system many at a time, and each is used once. */
+/** Random bytes are fetched from the system in batches; each is used once. */
 const pool = new Uint8Array(4096)
 let next = pool.length
 
@@ -122,10 +120,7 @@ function checksum(text: string): string {
   return base62(crc32(text), CHECKSUM_LENGTH)
 }
 
-/**
- * A non-negative integer in base 62, with leading zeros; the order of the texts is the order of the
- * numbers.
- */
+/** A non-negative integer in base 62, with leading zeros, so that texts sort like numbers. */
 export function base62(number: number, length: number): string {
   let digits = ''
   for (let rest = number; digits.length < length; rest = Math.floor(rest / 62))

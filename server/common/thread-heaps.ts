@@ -1,11 +1,11 @@
-// The heaps of threads. Flags that size the heap hold for the whole process, but each thread reads
-// them when it starts.
+// Heap sizes of threads. The flags apply to the whole process, but each thread reads them when it
+// starts.
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Has the threads that start from now on keep small heaps. The launcher's flags are for the main
- * thread: with its young generation, and an old generation of 128 MB before a collection, each
- * thread of the store would grow by 30 to 50 MB under load (`bench -- proxy --only memory`).
+ * Gives threads that start from now on small heaps. The launcher's flags suit the main thread: with
+ * its young generation, and an old generation that grows to 128 MB before a collection, each thread
+ * of the store would grow by 30 to 50 MB under load (`bench -- proxy --only memory`).
  */
 export function limitThreadHeaps(): void {
   setFlagsFromString('--max-semi-space-size=2')

@@ -1,6 +1,6 @@
-// Records, value by value.
+// Maps the values of records.
 
-/** A record with the same keys, whose values are made from the given ones. */
+/** A record with the same keys and mapped values. */
 export function mapValues<V, W>(
   table: Readonly<Record<string, V>>,
   change: (value: V, key: string) => W,

@@ -1,4 +1,4 @@
-// The key under which stored provider credentials are sealed.
+// The key that encrypts stored provider credentials.
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ import { key256 } from './setting-kinds.ts'
 const NAME = 'master.key'
 
 /**
- * The master key: the setting's, or the one in the data folder, which is made (mode 0600) where
- * there is none. Processes that start together get the same one.
+ * The master key: from the setting, or from the data folder, where it is created (mode 0600) if
+ * missing. Processes that start together get the same one.
  *
  * @param given `TOLLMARK_MASTER_KEY`, or null
- * @param data the data folder; it exists
+ * @param data the data folder, which must exist
  * @returns 32 bytes
- * @throws SetupError where the file is there and holds no key: a new one would make every stored
+ * @throws SetupError if the file exists without a valid key: a new key would make every stored
  *   credential unreadable
  */
 export function readMasterKey(given: Buffer | null, data: string): Buffer {
@@ -24,7 +24,7 @@ export function readMasterKey(given: Buffer | null, data: string): Buffer {
   const key = key256.parse(kept.trim())
   if (!key)
     throw new SetupError(
-      `${path} holds no key of 32 bytes. Put back the file that was there, or set TOLLMARK_MASTER_KEY.`,
+      `${path} does not contain a 32-byte key. Restore the original file, or set TOLLMARK_MASTER_KEY.`,
     )
   return key
 }
@@ -42,7 +42,7 @@ function read(path: string): string | undefined {
 }
 
 /**
- * Writes a new key beside its place and links it there, whole, unless another process was first.
+ * Writes a new key to a temporary file and links it into place, unless another process was first.
  */
 function createOnce(path: string, part: string): string {
   const file = openSync(part, 'w', 0o600)

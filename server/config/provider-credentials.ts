@@ -1,7 +1,8 @@
 // Written by `UPDATE=1 npm test -- test/proxy/providers/rows.test.ts`.
 
 /**
- * TABLE of providers that can be set up by the environment: id → the variable of their credential.
+ * TABLE of providers that can be configured by the environment: id → the variable of their
+ * credential.
  */
 export const PROVIDER_CREDENTIALS: Readonly<Record<string, string>> = {
   alibaba: 'ALIBABA_API_KEY',

@@ -1,13 +1,15 @@
-// The file that TOLLMARK_PROVIDERS names: providers that the operator adds or changes.
+// Reads the file that TOLLMARK_PROVIDERS names: providers that the operator adds or changes.
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { SetupError } from '../common/errors.ts'
 import { credential } from './setting-kinds.ts'
 
-/** Places of a body, an answer or a query, and the kind of stored object that each names. */
+/**
+ * Places in a request body, a response or a query, and the kind of stored object that each names.
+ */
 const Places = z.record(z.string(), z.string())
 
-/** What an endpoint of an added provider is: the schema of a row, as JSON. */
+/** An endpoint of an added provider: the schema of a row, as JSON. */
 const Endpoint = z
   .strictObject({
     on: z
@@ -16,7 +18,9 @@ const Endpoint = z
         /^(?:(?:GET|POST|PUT|PATCH|DELETE) )+\/[^\s?#]*$/,
         'must be methods and a path, such as "POST /v1/jobs/{job}"',
       ),
-    /** Where the model stands: places of the body, the query, headers, or the path's `{model}`. */
+    /**
+     * Where the model is named: places in the body, the query, headers, or the path's `{model}`.
+     */
     model: z
       .union([
         z.enum(['path', 'query', 'stored']),
@@ -24,7 +28,7 @@ const Endpoint = z
         z.strictObject({ headers: z.array(z.string()).min(1) }),
       ])
       .exactOptional(),
-    /** What a key's models call it where no model is named: `acme/tts`. */
+    /** The name used in a key's models if the request names no model: `acme/tts`. */
     name: z.string().min(1).exactOptional(),
     creates: Places.exactOptional(),
     names: Places.exactOptional(),
@@ -35,36 +39,41 @@ const Endpoint = z
     message: 'has both a model and a name: give one',
   })
 
-/** An endpoint of an added provider, as the file of providers writes it. */
+/** An endpoint of an added provider, as written in the providers file. */
 export type EndpointEntry = Readonly<z.infer<typeof Endpoint>>
 
 const ClosedPath = z.string().regex(/^\/[^\s?#*{}]*$/, 'must be a path, such as /v1/keys')
 
 const Entry = z.strictObject({
-  /** An id of the built-in table changes that row; any other adds one. */
+  /** An id of the built-in table changes that row; any other adds a row. */
   id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be lower-case letters, digits, - and _'),
-  /** What callers name. */
+  /** The origin that callers name. */
   origin: z.string(),
-  /** Where we dial instead. */
+  /** The address that we dial instead. */
   dial: z.string().exactOptional(),
   auth: z.strictObject({ header: z.string(), scheme: z.string().exactOptional() }).exactOptional(),
-  /** The built-in provider whose API it has, below any path; OpenAI's dialect if left out. */
+  /**
+   * The built-in provider whose API it implements, below any path; by default, OpenAI's dialect.
+   */
   speaks: z.string().exactOptional(),
-  /** What it has besides. */
+  /** Additional endpoints. */
   endpoints: z.array(Endpoint).exactOptional(),
-  /** Paths that hand out credentials, and paths that run the account: closed, with all below. */
+  /**
+   * Paths that issue credentials, and paths that administer the account: blocked, with everything
+   * below them.
+   */
   minting: z.array(ClosedPath).exactOptional(),
   admin: z.array(ClosedPath).exactOptional(),
   /** The environment variable that holds the credential. */
   credential: z.strictObject({ env: z.string() }).exactOptional(),
 })
 
-/** A row of the file, and the credential that the environment holds for it. */
+/** A row of the file, and its credential from the environment. */
 export type ProviderEntry = Readonly<z.infer<typeof Entry>> & { readonly secret: string | null }
 
 /**
- * @throws SetupError with a sentence for every fault that names the file, or the variable of a credential, and what
- * is wrong in it
+ * @throws SetupError with a sentence for every fault: the file or the credential's variable, and
+ *   what is wrong
  */
 export function readProvidersFile(
   path: string,
@@ -83,7 +92,7 @@ export function readProvidersFile(
   const ids = parsed.data.map(({ id }) => id)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
   if (twice !== undefined)
-    throw new SetupError(`${path} (TOLLMARK_PROVIDERS): "${twice}" stands there twice.`)
+    throw new SetupError(`${path} (TOLLMARK_PROVIDERS): "${twice}" appears twice.`)
   return parsed.data.map((entry) => ({
     ...entry,
     secret: entry.credential ? resolveSecret(entry.credential.env, env) : null,
@@ -107,7 +116,7 @@ function readJson(path: string): unknown {
   } catch (error) {
     const reason = error instanceof SyntaxError ? 'it is not JSON' : 'it cannot be read'
     throw new SetupError(
-      `The file ${path}, which TOLLMARK_PROVIDERS names, is of no use: ${reason}.`,
+      `The file ${path}, which TOLLMARK_PROVIDERS names, cannot be used: ${reason}.`,
       { cause: error },
     )
   }

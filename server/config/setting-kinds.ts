@@ -1,11 +1,11 @@
-// The kinds of values that a setting can have. Each kind says in words what it takes, so that one
-// sentence can be made for every wrong value.
+// The kinds of values that a setting can have. Each kind describes in words what it accepts, so
+// that every rejected value gets a sentence.
 
-/** How the text of an environment variable becomes a value. */
+/** Parses the text of an environment variable. */
 export interface Kind<T> {
-  /** Completes "… must be": `a whole number from 1 to 10`. */
+  /** Completes "… must be …": `a whole number from 1 to 10`. */
   readonly what: string
-  /** The value, or `undefined` where the text is not of this kind. */
+  /** The value, or `undefined` if the text is not of this kind. */
   readonly parse: (text: string) => T | undefined
 }
 
@@ -14,22 +14,19 @@ export interface Setting<T> {
   /** Name of the environment variable. */
   readonly name: string
   readonly kind: Kind<unknown>
-  /**
-   * Written as a person would write it in the environment; `null` where nothing stands in for a
-   * missing value.
-   */
+  /** The default, as written in the environment; `null` if there is none. */
   readonly default: string | null
   /** One sentence for `.env.example` and the documentation. */
   readonly sentence: string
-  /** A secret's value is never repeated, not even in the sentence that refuses it. */
+  /** A secret's value is never repeated, not even in the error that rejects it. */
   readonly secret: boolean
-  /** Only a type: what `kind` gives, with `null` where there is no default. */
+  /** A type only: what `kind` parses to, or `null` if there is no default. */
   readonly value?: T
 }
 
 /**
- * One row: the variable's name, its kind, its default in the words of the environment (or null),
- * and a sentence.
+ * One row: the variable's name, its kind, its default as written in the environment (or null), and
+ * a sentence.
  *
  * @example setting('PORT', integer(0, 65_535), '8484', 'The port to listen on; 0 takes any free
  *   one.')
@@ -64,7 +61,7 @@ export const text: Kind<string> = { what: 'text', parse: (value) => value }
 /** A host's name or address, in lower case. */
 export const host: Kind<string> = { what: text.what, parse: (value) => value.toLowerCase() }
 
-/** What can stand in a header as a provider's credential. */
+/** A provider's credential must be usable in a header. */
 export const CREDENTIAL = /^[!-~]{1,8192}$/
 
 /** A provider's credential. */
@@ -73,7 +70,7 @@ export const credential: Kind<string> = {
   parse: (value) => (CREDENTIAL.test(value) ? value : undefined),
 }
 
-/** What can stand between two dots of a host name. */
+/** The characters of one label of a host name. */
 export const HOST_PART = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** One label of a host name. */
@@ -82,7 +79,7 @@ export const hostPart: Kind<string> = {
   parse: (value) => (HOST_PART.test(value.toLowerCase()) ? value : undefined),
 }
 
-/** A whole number in decimal digits, both ends included. */
+/** A whole number in decimal digits, from `min` to `max` inclusive. */
 export function integer(min: number, max: number): Kind<number> {
   return {
     what: `a whole number from ${min} to ${max}`,
@@ -93,7 +90,7 @@ export function integer(min: number, max: number): Kind<number> {
   }
 }
 
-/** A share of a whole. */
+/** A fraction, from 0 to 1. */
 export const share: Kind<number> = {
   what: 'a number from 0 to 1',
   parse: (value) =>
@@ -119,7 +116,7 @@ export function bytesFrom(min: number): Kind<number> {
 }
 
 const DAY_MS = 86_400_000
-/** A hundred years: what is added to a moment is still one. */
+/** A hundred years: added to a timestamp, it still gives a valid one. */
 const MAX_DURATION_MS = 36_500 * DAY_MS
 
 /** A length of time in milliseconds: `250ms`, `30s`, `5m`, `24h`, `30d`. */
@@ -131,14 +128,14 @@ export const duration: Kind<number> = {
   },
 }
 
-/** A length of time of a day at least. */
+/** A length of time of at least a day. */
 export const days: Kind<number> = atLeast(
   duration,
   DAY_MS,
   'a length of time of a day or more, such as 24h or 90d',
 )
 
-/** Numbers of a kind that are not below `least`; `what` says both. */
+/** Numbers of a kind, at least `least`; `what` describes both. */
 function atLeast(kind: Kind<number>, min: number, what: string): Kind<number> {
   return {
     what,
@@ -149,10 +146,10 @@ function atLeast(kind: Kind<number>, min: number, what: string): Kind<number> {
   }
 }
 
-/** The longest that a timer of Node's can wait; a longer one would be over at once. */
+/** The longest delay of Node's timers; a longer one would fire immediately. */
 const MAX_WAIT_MS = 2 ** 31 - 1
 
-/** A length of time that is waited for, 24 days at most. */
+/** A length of time for a timer, at most 24 days. */
 export const wait: Kind<number> = {
   what: duration.what,
   parse: (value) => {
@@ -161,7 +158,7 @@ export const wait: Kind<number> = {
   },
 }
 
-/** A length of time after which something is given up; that cannot be at once. */
+/** A timeout, which cannot be 0. */
 export const timeout: Kind<number> = atLeast(
   wait,
   1,
@@ -188,7 +185,7 @@ export const flag: Kind<boolean> = {
   parse: (value) => FLAGS.get(value.toLowerCase()),
 }
 
-/** One of some words. */
+/** One of a list of words. */
 export function choice<const W extends string>(...words: W[]): Kind<W> {
   return {
     what: words.map((word) => `"${word}"`).join(' or '),
@@ -196,7 +193,7 @@ export function choice<const W extends string>(...words: W[]): Kind<W> {
   }
 }
 
-/** An absolute URL of one of some schemes, as `https:`. */
+/** An absolute URL with one of the schemes, such as `https:`. */
 export function url(...schemes: string[]): Kind<URL> {
   return {
     what: `an address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`,
@@ -209,7 +206,7 @@ export function url(...schemes: string[]): Kind<URL> {
 
 /** Origins of web pages as browsers send them (RFC 6454), one or several; `*` for any. */
 export const origins: Kind<'*' | readonly string[]> = {
-  what: 'origins such as https://app.example.com, with commas between them, or *',
+  what: 'origins such as https://app.example.com, separated by commas, or *',
   parse: (value) => {
     if (value === '*') return '*'
     const names = value.split(',').map((name) => originOf(name.trim()))
@@ -224,7 +221,7 @@ function originOf(text: string): string | undefined {
     : undefined
 }
 
-/** Where a provider is dialled. */
+/** The address at which a provider is dialled. */
 export const dialled: Kind<URL> = {
   what: 'an address such as http://10.0.0.7:8000/base, without a query or a password',
   parse: (value) => {
@@ -235,9 +232,7 @@ export const dialled: Kind<URL> = {
   },
 }
 
-/**
- * Header fields as OpenTelemetry writes them: `name=value,…`, each value encoded as in an address.
- */
+/** Header fields in OpenTelemetry's format: `name=value,…`, each value percent-encoded. */
 export const headers: Kind<Readonly<Record<string, string>>> = {
   what: 'header fields such as authorization=Bearer%20abc,x-tenant=7',
   parse: (value) => {
@@ -253,7 +248,7 @@ export const headers: Kind<Readonly<Record<string, string>>> = {
   },
 }
 
-/** A part of an address as it is meant; `undefined` where what stands behind a % is no code. */
+/** Decodes a percent-encoded text; `undefined` if an escape is invalid. */
 export function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
@@ -262,7 +257,7 @@ export function decoded(text: string): string | undefined {
   }
 }
 
-/** JSON whose shape `check` accepts; `what` says the shape in words, with an example. */
+/** JSON that `check` accepts; `what` describes its shape in words, with an example. */
 export function json<T>(what: string, check: (value: unknown) => T | undefined): Kind<T> {
   return {
     what,

@@ -36,7 +36,7 @@ type Value<S> = S extends Setting<infer T> ? T : never
 export type Config = {
   readonly [A in keyof Areas]: { readonly [F in keyof Areas[A]]: Value<Areas[A][F]> }
 } & {
-  /** The rows of the file that TOLLMARK_PROVIDERS names, with their credentials. */
+  /** The rows of the TOLLMARK_PROVIDERS file, with their credentials. */
   readonly customProviders: readonly ProviderEntry[]
 }
 
@@ -44,7 +44,7 @@ export type Config = {
  * Reads and checks every setting once. An empty variable counts as unset.
  *
  * @param env the environment, usually `environment()`
- * @throws SetupError with one sentence a line for every bad setting
+ * @throws SetupError with one line for every invalid setting
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const errors: string[] = []
@@ -60,8 +60,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const config = mapValues(areas, (area) => Object.freeze(mapValues(area, read)))
   if (errors.length > 0) throw new SetupError(errors.join('\n'))
-  // The table's types say what `read` gives for each row; TypeScript cannot follow that through the
-  // two loops.
+  // The table's types say what `read` returns for each row, but TypeScript cannot follow that
+  // through the two loops.
   const { storage, ...rest } = config as unknown as Omit<Config, 'customProviders'>
   const customProviders = Object.freeze(
     rest.proxy.providers === null ? [] : readProvidersFile(rest.proxy.providers, env),
@@ -74,9 +74,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 /**
- * The environment of this process, over what a `.env` file in `folder` sets.
+ * The environment of this process, which overrides a `.env` file in `folder`.
  *
- * @throws SetupError where the file is there and cannot be read
+ * @throws SetupError if the file exists and cannot be read
  */
 export function environment(folder: string): Record<string, string | undefined> {
   return { ...parseEnv(readIfExists(join(folder, '.env'))), ...process.env }
@@ -96,8 +96,8 @@ function readIfExists(file: string): string {
 }
 
 /**
- * Variables that begin with `TOLLMARK_` and that neither a row nor an added provider names: most
- * likely typing errors.
+ * Variables that begin with `TOLLMARK_` but belong to no row and no added provider: most likely
+ * typing errors.
  */
 export function unknownSettings(
   env: Readonly<Record<string, string | undefined>>,

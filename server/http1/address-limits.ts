@@ -1,13 +1,13 @@
-// The number of concurrent connections per client address, so that a caller without a key cannot
-// take them all.
+// Limits concurrent connections per client address, so that a caller without a key cannot take them
+// all.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { lastValue, networkPrefix } from '../common/client-info.ts'
 import { valuesOf } from './header-fields.ts'
 
 /**
- * Addresses with nothing open are forgotten when there are this many, and again when those that are
- * left have doubled.
+ * Addresses without open connections are removed when the map has this many entries, and again each
+ * time it has doubled.
  */
 const MAX_IDLE = 1_024
 
@@ -15,31 +15,31 @@ interface Count {
   open: number
 }
 
-/** Gives one place back. */
+/** Releases one slot. */
 export type ReleaseSlot = () => void
 
 /**
- * Counts by IPv4 address, or by the /64 network of an IPv6 one, which is what one person has. All
- * listening sockets of a process share one.
+ * Counts by IPv4 address, or by the /64 network of an IPv6 address, which is what one person has.
+ * All listening sockets of a process share one instance.
  *
- * Behind a trusted reverse proxy all connections come from that proxy: then requests are counted
+ * Behind a trusted reverse proxy, all connections come from that proxy, so requests are counted
  * instead, by the address in `X-Forwarded-For`.
  */
 export class AddressLimiter {
-  /** Connections, or requests, that were turned away. */
+  /** Connections, or requests, that were rejected. */
   rejected = 0
   readonly isBehindProxy: boolean
   readonly #limit: number
   readonly #counts = new Map<string, Count>()
   #removeIdleAt = MAX_IDLE
 
-  /** @param most connections of one address; 0: any number */
+  /** @param most maximum number of connections of one address; 0: no limit */
   constructor(most: number, isBehindProxy: boolean) {
     this.#limit = most === 0 ? Infinity : most
     this.isBehindProxy = isBehindProxy
   }
 
-  /** Takes a place for a connection until it closes. False: it is one too many. */
+  /** Acquires a slot for a connection until it closes. False: the limit is reached. */
   acceptConnection(socket: Socket): boolean {
     if (this.isBehindProxy || this.#limit === Infinity) return true
     const leave = this.#acquire(networkPrefix(socket.remoteAddress ?? ''))
@@ -48,8 +48,8 @@ export class AddressLimiter {
   }
 
   /**
-   * Takes a place for a request of our own reader. Null: it is one too many; undefined: it is not
-   * counted. @param headers name, value, …
+   * Acquires a slot for a request of our own reader. Null: the limit is reached; undefined:
+   * requests are not counted. @param headers name, value, …
    */
   acceptRequest(headers: readonly string[]): ReleaseSlot | null | undefined {
     if (!this.isBehindProxy || this.#limit === Infinity) return undefined
@@ -62,7 +62,7 @@ export class AddressLimiter {
     return this.#acceptForwarded(lastValue(headers['x-forwarded-for']))
   }
 
-  /** A proxy that does not say for whom it speaks is taken at its word: it is trusted. */
+  /** A request without a forwarded address is not counted, because the proxy is trusted. */
   #acceptForwarded(address: string | undefined): ReleaseSlot | null | undefined {
     return address === undefined ? undefined : this.#acquire(networkPrefix(address))
   }
@@ -85,7 +85,7 @@ export class AddressLimiter {
     }
   }
 
-  /** Entries that were deleted as soon as they are empty would come and go with every request. */
+  /** Deleting entries as soon as they are empty would add and remove one with every request. */
   #removeIdle(): void {
     for (const [address, { open }] of this.#counts) if (open === 0) this.#counts.delete(address)
     this.#removeIdleAt = Math.max(MAX_IDLE, this.#counts.size * 2)

@@ -1,5 +1,4 @@
-// Takes the transfer framing off a body (RFC 9112, sections 6 and 7), the same for requests and
-// responses.
+// Decodes the transfer framing of a body (RFC 9112, sections 6 and 7), for requests and responses.
 // oxlint-disable typescript/no-non-null-assertion -- bytes and pairs of indexes, below the length that each loop checks
 import {
   HEAD_END,
@@ -9,7 +8,7 @@ import {
   type RawHeaders,
 } from './header-fields.ts'
 
-/** The bytes are not framed as they must be: nothing behind them can be trusted. */
+/** The framing is invalid, so nothing after it can be trusted. */
 export class FramingError extends Error {}
 
 const MAX_LINE_BYTES = 4 * 1024
@@ -19,17 +18,19 @@ const [CR, LF] = [13, 10]
 const FRAMING = ['content-length', 'transfer-encoding']
 
 /**
- * How strict a chunk's size line is read. Callers get the grammar; providers may pad, as some old
- * servers do.
+ * How strictly a chunk's size line is read. Callers must follow the grammar; providers may add
+ * padding, as some old servers do.
  */
 export const STRICT_CHUNK_SIZE =
   /^([0-9A-Fa-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t -\x7e])*"))?)*$/
-/** The size line of a chunk, read as upstreams write it: blanks after the size, extensions of any form. */
+/**
+ * The size line of a chunk from an upstream: spaces after the size and any extensions are allowed.
+ */
 export const LENIENT_CHUNK_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
 
 /**
- * Chunks up to this size are joined if they arrive together; as in the patterns above, a size has
- * at most this many digits.
+ * Chunks up to this size are joined if they arrive together. Sizes have at most 13 digits, as in
+ * the patterns above.
  */
 const MAX_SMALL_CHUNK_BYTES = 1024
 const MAX_DIGITS = 13
@@ -40,7 +41,7 @@ for (let digit = 0; digit < 16; digit++)
   for (const text of [digit.toString(16), digit.toString(16).toUpperCase()])
     HEX[text.charCodeAt(0)] = digit
 
-/** The state of the reader. */
+/** The state of the decoder. */
 type DecoderState =
   | 'counted'
   | 'until-close'
@@ -51,11 +52,11 @@ type DecoderState =
   | 'ended'
 
 /**
- * Reads one body after another. It keeps no bytes: unused ones must be passed in again, followed by
- * more.
+ * Decodes one body after another. It keeps no bytes: unused ones must be passed in again, followed
+ * by more.
  */
 export class BodyDecoder {
-  /** Body bytes that the last `take` found: a part of its input, or null. */
+  /** Body bytes found by the last `take`: a part of its input, or null. */
   chunk: Buffer | null = null
   trailers: RawHeaders = []
   #state: DecoderState = 'ended'
@@ -73,12 +74,12 @@ export class BodyDecoder {
     return this.#state === 'ended'
   }
 
-  /** Whether only the end of the connection ends this body. */
+  /** Whether this body ends only with the connection. */
   get untilClose(): boolean {
     return this.#state === 'until-close'
   }
 
-  /** @param framing a number of bytes, or how the body says where it ends; 0 for none */
+  /** @param framing the length in bytes, or the kind of framing; 0 for no body */
   begin(framing: number | 'chunked' | 'until-close'): void {
     this.chunk = null
     this.trailers = []
@@ -101,8 +102,7 @@ export class BodyDecoder {
   }
 
   /**
-   * Uses up the next bytes, as far as one step goes, and says how many they were; 0: more are
-   * needed.
+   * Consumes the bytes of one step and returns how many they were; 0: more are needed.
    * @throws FramingError
    */
   decode(input: Buffer): number {
@@ -123,7 +123,7 @@ export class BodyDecoder {
         return this.#decodeSize(input)
       case 'chunk-end':
         if (input[0] !== CR || (input.length > 1 && input[1] !== LF))
-          throw new FramingError('a chunk does not end where it said')
+          throw new FramingError('a chunk does not end after the size that it gave')
         if (input.length === 1) return 0
         this.#state = 'size'
         return 2
@@ -135,9 +135,9 @@ export class BodyDecoder {
   }
 
   /**
-   * Uses up small chunks that have come together, at least two, and gives their bytes as one piece:
-   * a body in chunks of one byte must not cost more than one in large chunks for everybody who
-   * reads it. 0: there are none, or they need the strict look of `take`.
+   * Consumes two or more small chunks that arrived together, and joins their bytes into one piece:
+   * a body in chunks of one byte must not cost its readers more than one in large chunks. 0: there
+   * are none, or they need the strict parser in `take`.
    */
   decodeSmallChunks(input: Buffer): number {
     this.chunk = null
@@ -166,13 +166,13 @@ export class BodyDecoder {
     const piece = Buffer.allocUnsafeSlow(length)
     let written = 0
     for (let i = 0; i < parts.length; i += 2) {
-      // A call of `copy` costs more than a few bytes do.
+      // A call to `copy` costs more than copying a few bytes in a loop.
       if (parts[i + 1]! - parts[i]! > 32)
         written += input.copy(piece, written, parts[i], parts[i + 1])
       else for (let from = parts[i]!; from < parts[i + 1]!; from++) piece[written++] = input[from]!
     }
     this.chunk = piece
-    // The beginning of the first size may have been searched, and found incomplete, before.
+    // The first size line may have been searched before and found incomplete.
     this.#searched = 0
     return at
   }
@@ -180,7 +180,7 @@ export class BodyDecoder {
   #decodeSize(input: Buffer): number {
     const at = input.indexOf(LF, this.#searched)
     if (at > MAX_LINE_BYTES || (at < 0 && input.length > MAX_LINE_BYTES))
-      throw new FramingError('the line of a chunk is too long')
+      throw new FramingError('a chunk line is too long')
     this.#searched = at < 0 ? input.length : 0
     if (at < 0) return 0
     const line = input[at - 1] === CR ? input.toString('latin1', 0, at - 1) : ''
@@ -212,7 +212,7 @@ export class BodyDecoder {
     }
     const trailers = parseFields(input.toString('latin1', 0, at), 0)
     if (trailers === null) throw new FramingError('a trailer is malformed')
-    // RFC 9110, section 6.5.1. A server that applied one would take the next request for this one's
+    // RFC 9110, section 6.5.1. A server that applied one would read the next request as this one's
     // body.
     for (const name of FRAMING)
       if (valueOf(trailers, name) !== undefined)

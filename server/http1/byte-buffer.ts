@@ -1,8 +1,8 @@
-// Collects bytes that arrive in small pieces and are only useful together: heads, chunk lines,
+// Collects bytes that arrive in small pieces and are only useful as a whole: heads, chunk lines,
 // trailers.
 import { NO_BYTES } from './header-fields.ts'
 
-/** A piece is copied into a buffer of this size at least. */
+/** A piece is copied into a buffer of at least this size. */
 const MIN_BYTES = 1024
 
 /**
@@ -37,12 +37,12 @@ export class ByteBuffer {
     return this.#bytes.subarray(from, this.#used)
   }
 
-  /** Whether these are bytes that were gathered here. */
+  /** Whether these bytes are in this buffer's own memory. */
   owns(bytes: Buffer): boolean {
     return bytes.buffer === this.#bytes.buffer
   }
 
-  /** Keeps nothing. */
+  /** Discards all bytes. */
   clear(): void {
     this.#bytes = NO_BYTES
   }

@@ -1,11 +1,11 @@
-// Errors that are answered before a handler sees the request. The owner of the server supplies
-// their sentences.
+// Errors that are sent before a handler sees the request. The owner of the server supplies their
+// wording.
 import type { RequestError } from './request-parser.ts'
 
 /** Why a connection is refused before a handler gets a request. */
 export type ConnectionErrorCode = RequestError['code'] | 'request_timeout' | 'too_many_connections'
 
-/** Those, and what only Node's server refuses: a tunnel, an upload that ends too early. */
+/** Those, and the reasons of Node's server alone: a tunnel, an upload that ends too early. */
 export type ServerErrorCode = ConnectionErrorCode | 'method_not_allowed' | 'invalid_file'
 
 /** An error response. */
@@ -20,15 +20,15 @@ export interface ErrorBody {
 /** Words errors; given by the owner of the server. */
 export interface ConnectionErrors {
   /**
-   * Answers bytes that no handler sees, and logs that. @param isDirect whether our own reader had
+   * The error for bytes that no handler sees; logs it. @param isDirect whether our own reader had
    * the connection
    */
   ofConnection(code: ServerErrorCode, message: string, isDirect: boolean): ErrorBody
-  /** Answers a request that Node's server has read. */
+  /** The error for a request that Node's server has read. */
   ofRequest(code: ConnectionErrorCode, message: string): ErrorBody
 }
 
-/** Too many connections or requests of one address. */
+/** The error for too many connections or requests of one address. */
 export const TOO_MANY_CONNECTIONS = [
   'too_many_connections',
   'Too many requests from this address are in progress. Try again in a moment.',

@@ -1,5 +1,5 @@
 // Decides which server handles a connection: our own reader as long as its requests are for one
-// path, and Node's server from the first other request on.
+// path, and Node's server from the first request for another.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkPrefix } from '../common/client-info.ts'
@@ -22,29 +22,29 @@ import { discardSlowly } from './slow-reads.ts'
 import type { CreateTurns, Owner, Turns } from './turns.ts'
 
 /**
- * Pieces of bodies, of 64 KB each, that are read in one turn of the event loop: to read one takes
- * about 40 microseconds.
+ * Pieces of bodies, of 64 KB each, read in one turn of the event loop: one takes about 40
+ * microseconds.
  */
 const BODY_READS_PER_TURN = 8
-/** Connections that Node's server gets in one turn, and reads the first head of. */
+/** Connections handed to Node's server in one turn; it reads the first head of each. */
 const HAND_OVERS_PER_TURN = 4
 /**
- * Connections that are turned away in one turn: to write why, and to log it, takes about 50
+ * Connections rejected in one turn: writing the response and the log line takes about 50
  * microseconds.
  */
 const REJECTIONS_PER_TURN = 16
-/** How long a connection that was turned away may take to read why. */
+/** How long a rejected connection may take to read its response (milliseconds). */
 const REJECTION_LINGER_MS = 1_000
-/** How often connections are checked for having waited too long. */
+/** How often connections are checked for timeouts (milliseconds). */
 const TIMEOUT_CHECK_MS = 1_000
 
 /** Work that is limited per turn of the event loop; shared by all listening sockets. */
 export interface RouterTurns {
   /** Large pieces of bodies are read. */
   readonly reads: Turns
-  /** Node's server gets connections. */
+  /** Connections are handed to Node's server. */
   readonly handOvers: Turns
-  /** Connections are turned away. */
+  /** Connections are rejected. */
   readonly rejections: Turns
 }
 
@@ -61,18 +61,18 @@ export function createRouterTurns(create: CreateTurns): RouterTurns {
 export interface RouterOptions {
   /** Requests for this path, and for paths below it, are ours. */
   readonly path: string
-  /** Takes each of those requests. */
+  /** Handles each of those requests. */
   readonly handle: (exchange: HttpExchange) => void
   readonly timeouts: ConnectionTimeouts
   readonly errors: ConnectionErrors
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly turns: RouterTurns
-  /** Counts connections by the address of their client; left out: they are not limited. */
+  /** Counts connections by client address; if missing, they are not limited. */
   readonly addresses?: AddressLimiter
 }
 
-/** Stands before Node's server: every connection that it accepts is read here first. */
+/** Reads every connection that Node's server accepts before Node does. */
 export class ConnectionRouter implements ServerContext {
   readonly handle: (exchange: HttpExchange) => void
   readonly path: Buffer
@@ -85,12 +85,12 @@ export class ConnectionRouter implements ServerContext {
   readonly #options: RouterOptions
   /** Connections of our own reader. */
   readonly #connections = new Set<ServerConnection>()
-  /** Connections that Node's server has. */
+  /** Connections of Node's server. */
   readonly #handedOver = new Set<Socket>()
   /** Connections that have switched protocols, with the callbacks that destroy them. */
   readonly #switched = new Map<Socket, () => void>()
   readonly #nodeListeners: Function[]
-  /** The newest response of Node's server on each of its connections. */
+  /** The latest response of Node's server on each of its connections. */
   readonly #responses = new WeakMap<Socket, ServerResponse>()
 
   constructor(server: Server, options: RouterOptions) {
@@ -119,7 +119,7 @@ export class ConnectionRouter implements ServerContext {
     for (const connection of this.#connections) connection.closeWhenIdle()
   }
 
-  /** Tells requests in progress that their connections are destroyed in a moment. */
+  /** Tells requests in progress that their connections are about to be destroyed. */
   announceShutdown(): void {
     for (const connection of this.#connections) connection.announceShutdown()
     for (const socket of this.#handedOver) socket.emit(SHUTDOWN_EVENT)
@@ -184,11 +184,11 @@ export class ConnectionRouter implements ServerContext {
         this.switched(socket, () => void socket.emit(SHUTDOWN_EVENT))
         server.emit('request', incoming, upgradeResponse(incoming, socket, unread))
       })
-      // Without a listener Node's server says nothing at all; with one it leaves the socket, and
-      // its errors, to us.
+      // Without a listener, Node's server sends no response; with one, it leaves the socket and its
+      // errors to us.
       .on('connect', (_: IncomingMessage, socket: Socket) => {
         socket.on('error', ignore).resume()
-        this.#sendError(socket, 'method_not_allowed', 'This server opens no tunnels.')
+        this.#sendError(socket, 'method_not_allowed', 'This server does not support CONNECT.')
       })
   }
 
@@ -212,7 +212,7 @@ export class ConnectionRouter implements ServerContext {
   }
 
   /**
-   * Refuses a connection. Its request is already on its way: closing at once would reset the
+   * Rejects a connection. Its request is already on its way, so closing immediately would reset the
    * connection and lose the response.
    */
   #reject(socket: Socket): void {
@@ -253,22 +253,22 @@ export function mayUpgrade({ headers, url = '' }: IncomingMessage, path: string)
 }
 
 /**
- * Before its request is read, a connection is that of its address: one that opens many waits for
- * itself.
+ * Until its request is read, a connection's owner is its address: an address that opens many delays
+ * only itself.
  */
 function addressOwner({ remoteAddress = '' }: Socket): Owner {
   const address = networkPrefix(remoteAddress)
   return { account_id: address, key_id: address }
 }
 
-/** Invalid bytes instead of a request, and the rest of an upload. */
+/** Handles invalid bytes instead of a request, and uploads that end early. */
 const NOT_HTTP = ['malformed_request', 'The bytes are not an HTTP/1.1 request.'] as const
 const TRUNCATED_UPLOAD = [
   'invalid_file',
   'The upload ends before its last byte. Send it again.',
 ] as const
 
-/** TABLE of what Node's reader complains of, in our words. */
+/** TABLE of the errors of Node's parser, in our words. */
 const NODE_CLIENT_ERRORS: Readonly<Record<string, readonly [ServerErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The head of the request took too long.'],

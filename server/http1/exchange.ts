@@ -1,75 +1,74 @@
 // A request and its response, as a handler sees them. There are two implementations: for requests
-// that our own reader has read (server-exchange.ts), and for those of Node's server
-// (node-exchange.ts).
+// read by our own reader (server-exchange.ts), and for those of Node's server (node-exchange.ts).
 import type { RawHeaders } from './header-fields.ts'
 import type { RawConnection } from './raw-connection.ts'
 
 /** Receives a body. */
 export interface BodySink {
-  /** The next bytes. Keeping them keeps their memory. */
+  /** The next bytes. They may be kept, but that keeps their whole buffer alive. */
   onData(bytes: Buffer): void
   /** The body is complete. */
   onEnd(trailers: RawHeaders): void
-  /** The caller has left in the middle of it. */
+  /** The caller left before the body was complete. */
   onAborted(): void
 }
 
-/** The body of a request. It exerts back-pressure on the caller until it is read. */
+/** The body of a request. While it is not read, back-pressure stops the caller. */
 export interface RequestBody {
-  /** How many bytes were announced; null for a body in chunks. */
+  /** The announced length in bytes; null for a chunked body. */
   readonly length: number | null
-  /** Passes the bytes so far, synchronously, and all later ones to a sink; null: stops. */
+  /** Passes the bytes so far (synchronously) and all later ones to a sink; null stops that. */
   read(sink: BodySink | null): void
   pause(): void
   resume(): void
 }
 
-/** Told what becomes of the response. */
+/** Receives events about the response. */
 export interface ResponseListener {
-  /** More can be written. */
+  /** More bytes can be written. */
   onDrain(): void
-  /** The system has taken the whole response. */
+  /** The system has accepted the whole response. */
   onFinish(): void
-  /** The caller has left before that. */
+  /** The caller left before that. */
   onClose(): void
   /**
-   * The server destroys the connection in a moment, because it shuts down: the last chance to answer.
+   * The server is shutting down and about to destroy the connection: the last chance to respond.
    */
   onShutdown?(): void
 }
 
 /**
- * One request. A response is a head, any number of pieces and an end; they are sent together with
- * the next `flush`.
+ * One request. A response is a head, any number of pieces and an end; they are sent by the next
+ * `flush`.
  */
 export interface HttpExchange {
   readonly method: string
-  /** As it was sent: path and query. */
+  /** The target as sent: path and query. */
   readonly target: string
   readonly headers: readonly string[]
-  /** Null where the request has none. */
+  /** Null if the request has no body. */
   readonly body: RequestBody | null
-  /** The caller has left: nothing that is written arrives. */
+  /** Whether the caller has left, so that nothing written will arrive. */
   readonly closed: boolean
-  /** A response has begun. */
+  /** Whether the response has begun. */
   readonly headersSent: boolean
   watch(watcher: ResponseListener): void
-  /** Asks for the body where the caller waits to be asked (`Expect: 100-continue`). */
+  /** Sends `100 Continue` if the caller waits for it (`Expect: 100-continue`). */
   writeContinue(): void
-  /** An interim response (1xx); dropped where the caller could not read it. */
+  /** Sends an interim response (1xx); dropped if the caller could not read it. */
   writeInterim(status: number, reason: string, headers: RawHeaders): void
   /**
-   * The head of the response. Framing is added: `Content-Length` where the headers have it, else
-   * chunks.
+   * Writes the head of the response. Framing is added: by `Content-Length` if the headers have it,
+   * else chunked.
    */
   writeHead(status: number, reason: string, headers: RawHeaders): void
-  /** Bytes of the response's body; they are copied. */
+  /** Writes bytes of the response's body; they are copied. */
   write(bytes: Buffer): void
-  /** The response is complete. */
+  /** Ends the response. */
   end(trailers?: RawHeaders): void
   /** Sends everything written so far. False: wait for `onDrain` before writing more. */
   flush(): boolean
-  /** Ends the connection so that the response cannot be taken for complete. */
+  /** Ends the connection in a way that cannot be taken for the end of the response. */
   reset(): void
   /**
    * Whether {@link switchProtocols} can succeed: the request has no body, asks for it in HTTP/1.1,
@@ -77,9 +76,9 @@ export interface HttpExchange {
    */
   readonly canSwitch: boolean
   /**
-   * Answers `101 Switching Protocols` and hands the connection over; the exchange is over, and its
-   * listener hears nothing more. Null where the connection cannot be switched: the caller has left,
-   * speaks HTTP/1.0, or the server has not seen the request as one that asks for it.
+   * Sends `101 Switching Protocols` and hands the connection over; the exchange is over, and its
+   * listener gets no more events. Null if the connection cannot be switched: the caller has left or
+   * speaks HTTP/1.0, or the server did not recognize the request as one that asks for it.
    */
   switchProtocols(headers: RawHeaders): RawConnection | null
 }

@@ -1,5 +1,5 @@
-// An exchange that wraps another one: the base of those that hold a response back, or look at it,
-// before the caller sees it.
+// An exchange that wraps another one: the base of those that delay or inspect a response before the
+// caller sees it.
 import type { ResponseListener, HttpExchange } from './exchange.ts'
 import type { RawHeaders } from './header-fields.ts'
 import type { RawConnection } from './raw-connection.ts'

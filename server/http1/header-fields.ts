@@ -3,7 +3,7 @@
 /** A raw header list: name, value, name, value, … (latin1, in wire order and case). */
 export type RawHeaders = string[]
 
-/** What ends a head. */
+/** The end of a head. */
 export const HEAD_END = Buffer.from('\r\n\r\n')
 /** An empty buffer, shared. */
 export const NO_BYTES = Buffer.alloc(0)
@@ -44,8 +44,8 @@ export function parseFields(text: string, at: number): RawHeaders | null {
 }
 
 /**
- * The end of the line at `at`: its CRLF or the end of the text; -1 if another control character
- * comes first.
+ * The end of the line that starts at `at`: its CRLF or the end of the text; -1 if another control
+ * character comes first.
  */
 export function endOfLine(text: string, at: number): number {
   while (at < text.length && ((CHARACTERS[text.charCodeAt(at)] ?? 0) & 2) !== 0) at++
@@ -55,8 +55,8 @@ export function endOfLine(text: string, at: number): number {
 }
 
 /**
- * Whether a line ends with LF alone: then a head or trailers never end with an empty line. @param
- * from earlier bytes have been checked
+ * Whether a line ends with LF alone, in which case a head or trailers would never end. @param from
+ * bytes before it have been checked
  */
 export function hasBareLineFeed(bytes: Buffer, from = 0): boolean {
   for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1))
@@ -64,7 +64,7 @@ export function hasBareLineFeed(bytes: Buffer, from = 0): boolean {
   return false
 }
 
-/** The number that a text of 1 to 15 digits is, and nothing else; null for any other text. */
+/** Parses a number of 1 to 15 digits; null for any other text. */
 export function digits(text: string, from = 0, to = text.length): number | null {
   if (to === from || to - from > MAX_DIGITS) return null
   let number = 0
@@ -85,7 +85,7 @@ export const valueAt = (headers: readonly string[], i: number): string => header
 export function valueOf(headers: readonly string[], name: string): string | undefined {
   for (let i = 0; i < headers.length; i += 2) {
     const found = nameAt(headers, i)
-    // Most names differ in length already.
+    // Most names already differ in length.
     if (found.length === name.length && (found === name || found.toLowerCase() === name))
       return headers[i + 1]
   }
@@ -118,7 +118,7 @@ export function valuesOf(headers: readonly string[], name: string): string[] {
   return values
 }
 
-/** The list without some fields (names in lower case). */
+/** The list without the given fields (names in lower case). */
 export function without(headers: readonly string[], ...names: readonly string[]): RawHeaders {
   const kept: RawHeaders = []
   for (let i = 0; i < headers.length; i += 2)
@@ -140,7 +140,7 @@ export function fieldLines(headers: readonly string[], left?: string): string {
   return lines
 }
 
-/** Without the spaces and tabs around it. */
+/** The text without surrounding spaces and tabs. */
 function trimBlanks(text: string, from: number, to: number): string {
   while (from < to && isBlank(text.charCodeAt(from))) from++
   while (to > from && isBlank(text.charCodeAt(to - 1))) to--

@@ -12,16 +12,16 @@ const MAX_DISCARDED_BYTES = 64 * 1_048_576
 const MAX_LINGER_MS = 5000
 
 /**
- * Call it before the head of the response is written: with that, Node decides whether it closes the
- * connection behind the response's last byte.
- * @returns to be called at the end of the response: discards the rest of the request's body, within
- *   bounds; then, or if the caller asks for it, closes the connection
+ * Call it before the head of the response is written: at that point, Node decides whether to close
+ * the connection after the response.
+ * @returns a function to call at the end of the response: it discards the rest of the request's
+ *   body, within bounds, and closes the connection then or when the caller does
  */
 export function lingeringClose(incoming: IncomingMessage, outgoing: ServerResponse): () => void {
   if (incoming.complete || incoming.destroyed) return () => {}
   const wantsClose = !outgoing.shouldKeepAlive
   outgoing.shouldKeepAlive = true
-  // If the body was not read, Node reads all of it itself after the response.
+  // If the body is not read, Node itself reads all of it after the response.
   incoming.read(0)
   const finish = (): void => {
     if (!wantsClose) return

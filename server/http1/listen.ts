@@ -13,36 +13,36 @@ import {
 import { lingeringClose } from './lingering-close.ts'
 import type { CreateTurns } from './turns.ts'
 
-/** Answers one request on Node's own objects. */
+/** Handles one request with Node's own objects. */
 export type NodeRequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
 /** The handlers of requests. */
 export interface RequestListeners {
   /**
-   * Handles every request for `path`, or a path below it, that is first on its connection or
-   * follows another such one; null: there is no such path.
+   * Handles every request for `path`, or a path below it, that is the first on its connection or
+   * follows another such request; null: there is no such path.
    */
   readonly direct: Pick<RouterOptions, 'path' | 'handle'> | null
   /**
-   * Handles all others, and everything after one on its connection, including requests without Host
-   * and with an unknown expectation, which Node itself would refuse without a body.
+   * Handles all other requests, and everything after one on its connection, including requests
+   * without Host or with an unknown expectation, which Node would reject without a response body.
    */
   readonly other: NodeRequestListener
 }
 
-/** How a server listens. */
+/** Options of a listening server. */
 export interface ListenOptions {
   readonly host: string
   /** 0 takes any free one. */
   readonly port: number
   /** Milliseconds that a caller may take to send the head of a request. */
   readonly headersTimeout: number
-  /** Connections of one address at once; 0: any number. */
+  /** Maximum number of concurrent connections of one address; 0: no limit. */
   readonly maxConnections: number
-  /** Whether a reverse proxy in front names its callers. */
+  /** Whether a trusted reverse proxy is in front. */
   readonly trustProxy: boolean
   readonly errors: ConnectionErrors
-  /** Makes the turns in which connections and bodies are read. */
+  /** Creates the turns in which connections and bodies are read. */
   readonly turns: CreateTurns
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -51,39 +51,39 @@ export interface ListenOptions {
 /** A server that listens. */
 export interface RunningServer {
   readonly port: number
-  /** The address for a person on this machine. */
+  /** The address to show to a person on this machine. */
   readonly url: string
-  /** Connections that were turned away because there were too many from one address. */
+  /** Connections that were rejected because there were too many from one address. */
   rejectedConnections(): number
   /**
-   * Goes on accepting, but closes each connection after its next response (`Connection: close`), so
-   * that clients and balancers open their next one elsewhere.
+   * Keeps accepting, but closes each connection after its next response (`Connection: close`), so
+   * that clients and balancers reconnect elsewhere.
    */
   closeAfterResponses(): void
   /** Stops accepting, lets requests in progress end within bounds, and closes all connections. */
   close(options: CloseOptions): Promise<void>
 }
 
-/** How a server is closed. */
+/** Options of closing a server. */
 export interface CloseOptions {
   /** Milliseconds that requests in progress may take; then their connections are destroyed. */
   readonly graceMs: number
   /**
-   * Milliseconds for which idle connections still serve one request. A balancer that only notices
-   * refused connections may be using one now; default 0.
+   * Milliseconds for which idle connections still serve one request: a balancer that only notices
+   * refused connections may be using one. Default 0.
    */
   readonly idleMs?: number
-  /** Destroys the connections at once. */
+  /** Destroys the connections immediately. */
   readonly force?: AbortSignal
 }
 
-/** `localhost` means both: some programs try one family only. */
+/** `localhost` means both addresses, because some programs try only one family. */
 const LOOPBACK = ['127.0.0.1', '::1']
 const ownAddresses = new BlockList()
 ownAddresses.addSubnet('127.0.0.0', 8)
 ownAddresses.addAddress('::1', 'ipv6')
 
-/** Whether only this machine reaches what listens there. */
+/** Whether only this machine can reach a server at this address. */
 export function isLoopback(host: string): boolean {
   return (
     host === 'localhost' ||
@@ -91,7 +91,10 @@ export function isLoopback(host: string): boolean {
   )
 }
 
-/** Addresses that mean all of the machine. They cannot be visited; `localhost` is shown instead. */
+/**
+ * Addresses that mean all interfaces. They cannot be opened in a browser, so `localhost` is shown
+ * instead.
+ */
 const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::'])
 
 /**
@@ -102,21 +105,21 @@ const KEEP_ALIVE_MS = 75_000
 
 /**
  * Connections that may wait to be accepted; the system may lower it (net.core.somaxconn). Callers
- * beyond it get no reply and retry after a second. With Node's default of 511, a burst of callers
- * is neither answered nor refused for that long.
+ * beyond it get no reply and retry after a second; with Node's default of 511, a burst of callers
+ * would wait that long.
  */
 const BACKLOG = 4096
 
 /**
- * Sockets that listen on one port. Node accepts one connection per socket in a turn of its loop
- * (libuv 1.52), so with a single socket a burst of callers waits for as many turns. Only Linux
+ * Sockets that listen on one port. Node accepts one connection per socket and turn of its loop
+ * (libuv 1.52), so with a single socket, a burst of callers takes as many turns. Only Linux
  * distributes connections among sockets of one port.
  */
 const SOCKETS_PER_PORT = process.platform === 'linux' ? 8 : 1
 
-/** Time for sending a response that the shutdown cut off or refused. */
+/** Time to send a response that the shutdown interrupted or replaced (milliseconds). */
 const LAST_ANSWER_MS = 100
-/** How often connections that have become idle are closed at the end (milliseconds). */
+/** How often newly idle connections are closed during the shutdown (milliseconds). */
 const IDLE_CHECK_MS = 50
 
 /** Why an address cannot be listened on. */
@@ -197,8 +200,8 @@ class Listener {
     const { headersTimeout, errors, clock } = this.#options
     const { direct } = this.#listeners
     const take: NodeRequestListener = (incoming, outgoing) => this.#take(incoming, outgoing)
-    // A body may take longer than any fixed time (uploads, streams); each reader bounds its own
-    // silence.
+    // A body may take longer than any fixed time (uploads, streams); each reader has its own idle
+    // timeout.
     const server = createServer(
       {
         headersTimeout,
@@ -209,7 +212,7 @@ class Listener {
       },
       take,
     )
-    // A caller may close its sending side behind its request (RFC 9112, section 9.6), and wait for
+    // A caller may close its sending side after its request (RFC 9112, section 9.6) and wait for
     // the response.
     Object.assign(server, { httpAllowHalfOpen: true })
     server.on('checkContinue', take).on('checkExpectation', take)
@@ -238,15 +241,15 @@ class Listener {
 
   async close({ graceMs, idleMs = 0, force }: CloseOptions): Promise<void> {
     this.closeAfterResponses()
-    // Right after the event loop polls its sockets: the kernel resets connections that wait to be
-    // accepted when the socket closes, and by then this turn's have been accepted.
+    // Close right after the event loop has polled its sockets: the kernel resets connections that
+    // wait to be accepted, and by then this turn's have been accepted.
     await new Promise((resolve) => setImmediate(resolve))
     const closed = Promise.all(this.#servers.map(stopAccepting))
     const destroy = (): void => this.#destroySoon()
     const destroyTimer = setTimeout(destroy, graceMs)
     force?.addEventListener('abort', destroy)
     if (force?.aborted === true) destroy()
-    // A connection that is busy now becomes idle later, and would be kept alive.
+    // A connection that is busy now may become idle later, and would be kept alive.
     let idleTimer: NodeJS.Timeout | undefined
     const idleStart = setTimeout(() => {
       this.#closeIdle()
@@ -257,11 +260,11 @@ class Listener {
     clearTimeout(idleStart)
     clearInterval(idleTimer)
     force?.removeEventListener('abort', destroy)
-    // Only now: this also closes idle connections, and stops the checks of header timeouts.
+    // Called last, because it also closes idle connections and stops the checks of header timeouts.
     for (const server of this.#servers) server.close()
   }
 
-  /** Ends everything at once. */
+  /** Destroys all connections. */
   async closeNow(): Promise<void> {
     await Promise.all(
       this.#servers.map((server) => {
@@ -271,7 +274,7 @@ class Listener {
     )
   }
 
-  /** Takes a request of Node's server, unless its address has too many in progress. */
+  /** Handles a request of Node's server, unless its address has too many in progress. */
   #take(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const leave = this.#addresses.acceptIncoming(incoming)
     if (leave === null)
@@ -303,7 +306,7 @@ class Listener {
   }
 }
 
-/** Answers a request, and drains its body for a while. */
+/** Responds to a request, and drains its body for a while. */
 function rejectRequest(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -321,8 +324,8 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /**
- * The port, or any where it is 0. A socket that shares its port would also share it with another
- * server: so one that does not asks first.
+ * Finds the port, or a free one for 0. A socket that shares its port would also share it with
+ * another server, so a socket that does not share it is opened first.
  */
 async function freePort(address: string, port: number): Promise<number> {
   const server = createServer()
@@ -349,7 +352,7 @@ function stop(server: Server): Promise<void> {
 }
 
 /**
- * Closes the listening socket only; resolves when its last connection is closed. `Server.close` of
+ * Closes only the listening socket; resolves when its last connection is closed. `Server.close` of
  * node:http would also close idle connections.
  */
 function stopAccepting(server: Server): Promise<void> {

@@ -1,4 +1,4 @@
-// A request of Node's own server as an exchange: one on a connection that began with other requests.
+// A request of Node's own server as an exchange, for connections that began with other requests.
 import { ServerResponse, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { lingeringClose } from './lingering-close.ts'
@@ -6,15 +6,15 @@ import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './ex
 import { fieldLines, NO_BYTES, type RawHeaders, nameAt, valueAt } from './header-fields.ts'
 import { RawConnection, switchingHead } from './raw-connection.ts'
 
-/** Emitted on a caller's socket that is destroyed in a moment. */
+/** Emitted on a caller's socket that is about to be destroyed. */
 export const SHUTDOWN_EVENT = 'tollmark.shutdown'
 
-/** Requests for another protocol, whose connections Node's server has released. */
+/** Requests that ask for another protocol; Node's server has released their connections. */
 const switchable = new WeakMap<IncomingMessage, Buffer>()
 
 /**
- * Gives a request that asks for another protocol a response, as Node's server does for all others;
- * the connection ends with that, unless it is switched.
+ * Creates the response object for a request that asks for another protocol, which Node's server
+ * does for all other requests. The connection ends after the response, unless it is switched.
  *
  * @param unread the bytes read after the request
  */
@@ -117,8 +117,8 @@ export class NodeExchange implements HttpExchange, RequestBody {
   }
 
   writeInterim(status: number, reason: string, headers: RawHeaders): void {
-    // Written past the response object, which knows no other interim responses than its own; only
-    // where it is this response's turn.
+    // Written directly to the socket, because the response object supports only certain interim
+    // responses; only if it is this response's turn.
     if (
       !this.headersSent &&
       this.#outgoing.socket !== null &&
@@ -132,7 +132,7 @@ export class NodeExchange implements HttpExchange, RequestBody {
   }
 
   writeHead(status: number, reason: string, headers: RawHeaders): void {
-    // The upstream's own Date passes; none is added.
+    // The upstream's Date is passed on; none is added.
     this.#outgoing.sendDate = false
     this.#linger = lingeringClose(this.#incoming, this.#outgoing)
     this.#outgoing.writeHead(status, reason, headers)
@@ -152,17 +152,17 @@ export class NodeExchange implements HttpExchange, RequestBody {
   }
 
   flush(): boolean {
-    // Written as text, for example by `flushHeaders`, the head would be sent in UTF-8.
+    // If written as text, as by `flushHeaders`, the head would be sent in UTF-8.
     if (this.headersSent && !this.#outgoing.writableEnded) this.#outgoing.write(NO_BYTES)
     return !this.#outgoing.writableNeedDrain
   }
 
   reset(): void {
     const outgoing = this.#outgoing
-    // A reset, so that it cannot be taken for the end of the response: without a length or chunks
-    // (HTTP/1.0), an ordinary close would be.
+    // A reset, because a normal close would look like the end of a response without a length or
+    // chunks (HTTP/1.0).
     const reset = (): void => void outgoing.socket?.resetAndDestroy()
-    // Bytes that arrived before the break are still sent, once it is this response's turn.
+    // Bytes written before the failure are still sent, once it is this response's turn.
     if (outgoing.socket === null) outgoing.write(NO_BYTES, reset)
     else setImmediate(reset)
   }
@@ -189,8 +189,8 @@ export class NodeExchange implements HttpExchange, RequestBody {
 }
 
 /**
- * The reason to refuse a request that Node's server accepts although it must not (RFC 9112, section
- * 3.2; RFC 9110, section 10.1.1); null if there is none.
+ * Why to reject a request that Node's server wrongly accepts (RFC 9112, section 3.2; RFC 9110,
+ * section 10.1.1); null if it is valid.
  */
 export function requestFault({
   headersDistinct: { host = [], expect = [] },

@@ -1,12 +1,12 @@
-// A connection after `101 Switching Protocols` (RFC 9110, section 7.8): bytes both ways, and nothing
-// of HTTP. The same for the side that listens and the side that dials.
+// A connection after `101 Switching Protocols` (RFC 9110, section 7.8): bytes in both directions,
+// no longer HTTP. Used for both the caller's and the upstream's side.
 import type { Socket } from 'node:net'
 import { fieldLines, type RawHeaders } from './header-fields.ts'
 import { countRead } from './read-memory.ts'
 import { discardSlowly } from './slow-reads.ts'
 import type { Turns } from './turns.ts'
 
-/** The head of the response that switches. @param headers with `Connection` and `Upgrade` */
+/** The head of the 101 response. @param headers including `Connection` and `Upgrade` */
 export const switchingHead = (headers: RawHeaders): string =>
   `HTTP/1.1 101 Switching Protocols\r\n${fieldLines(headers)}\r\n`
 
@@ -14,13 +14,13 @@ export const switchingHead = (headers: RawHeaders): string =>
 export interface RawReader {
   /** The next bytes. They may be kept. */
   onData(bytes: Buffer): void
-  /** The other side sends no more. */
+  /** The other side has stopped sending. */
   onEnd(): void
-  /** More can be written. */
+  /** More bytes can be written. */
   onDrain(): void
-  /** The connection is gone. */
+  /** The connection is closed. */
   onClose(): void
-  /** The server destroys it in a moment, because it shuts down: the last chance to say something. */
+  /** The server is shutting down and about to destroy it: the last chance to send something. */
   onShutdown(): void
 }
 
@@ -29,18 +29,21 @@ export interface RawSource {
   readonly socket: Socket
   /** Bytes read after the head. */
   readonly unread: Buffer
-  /** Calls `take` with all that comes from now on. */
+  /** Calls `take` with all bytes that arrive from now on. */
   subscribe(take: (bytes: Buffer) => void): void
-  /** Calls `announce` before the server destroys the connection; left out: it never does. */
+  /** Calls `announce` before the server destroys the connection; if missing, it never does. */
   onShutdown?(announce: () => void): void
-  /** Large pieces are read in turns with those of others; left out: whenever they come. */
+  /**
+   * Large pieces are read in turns with those of other connections; if missing, whenever they
+   * arrive.
+   */
   readonly reads?: Turns
 }
 
-/** More than a piece of this size may wait in the system: see `server-connection.ts`. */
+/** After a piece of this size, more may wait in the system: see `server-connection.ts`. */
 const LARGE_READ_BYTES = 32 * 1024
 const READS_OWNER = { account_id: '', key_id: '' }
-/** Most bytes that are discarded. */
+/** Maximum number of bytes that are discarded. */
 const DISCARD_BYTES = 64 * 1_048_576
 
 /** One side of a switched connection. It lives until it is closed. */
@@ -56,12 +59,12 @@ export class RawConnection {
     this.#socket = source.socket
     // Until a reader is attached.
     this.#socket.on('error', ignore)
-    // Each direction ends by itself.
+    // Each direction ends independently.
     this.#socket.allowHalfOpen = true
     this.#socket.pause()
   }
 
-  /** Whether it takes more without waiting. */
+  /** Whether it accepts more bytes without waiting. */
   get isWritable(): boolean {
     return !this.#socket.writableNeedDrain
   }
@@ -75,7 +78,7 @@ export class RawConnection {
     return this.#socket.destroyed
   }
 
-  /** Passes the bytes so far, and later ones, to a reader. Once. */
+  /** Passes the bytes so far, and later ones, to a reader. Call it once. */
   read(reader: RawReader): void {
     const { unread } = this.#source
     this.#source.subscribe((bytes) => {
@@ -105,7 +108,7 @@ export class RawConnection {
     this.#resume()
   }
 
-  /** The reader hears of no more bytes: what still comes is thrown away, slowly. */
+  /** Passes no more bytes to the reader: the rest is slowly read and discarded. */
   discard(): void {
     if (this.#isDiscarded) return
     this.#isDiscarded = true
@@ -124,7 +127,7 @@ export class RawConnection {
     if (!this.#awaitsTurn && !this.#isDiscarded) this.#socket.resume()
   }
 
-  /** Reads on when it is its turn, which may be now. */
+  /** Continues reading when it is this connection's turn, which may be now. */
   #yieldTurn(): void {
     const { reads } = this.#source
     if (reads === undefined || this.#awaitsTurn || this.#isDiscarded) return
@@ -138,12 +141,12 @@ export class RawConnection {
     if (this.#awaitsTurn) this.#socket.pause()
   }
 
-  /** Sends bytes, which are not copied. False: wait for `onDrain` before sending more. */
+  /** Sends bytes without copying them. False: wait for `onDrain` before sending more. */
   write(bytes: Buffer): boolean {
     return this.#socket.destroyed || this.#socket.write(bytes)
   }
 
-  /** Sends no more. */
+  /** Closes the sending side. */
   end(): void {
     if (!this.#socket.destroyed) this.#socket.end()
   }

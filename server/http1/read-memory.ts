@@ -1,13 +1,18 @@
 // Frees the memory of bytes read from sockets before V8 marks the whole heap for it.
 //
-// Each piece that is read is memory outside of V8's heap. It dies young, but V8 counts it as old,
-// and marks the whole heap after each 64 MB of it: for bodies of 300 KB that was a quarter of the
-// CPU of a request. A young collection frees the same memory within 1 to 2 ms.
+// Each piece that is read is memory outside V8's heap. It dies young, but V8 counts it as old and
+// marks the whole heap after every 64 MB: with bodies of 300 KB, that was a quarter of a request's
+// CPU. A young collection frees the same memory in 1 to 2 ms.
 
-/** Bytes read between two collections, half of what V8 waits for: some pieces live through one. */
+/**
+ * Bytes read between two collections: half of V8's own threshold, because some pieces survive one.
+ */
 const COLLECT_BYTES = 32 * 1024 * 1024
 
-/** Smaller pieces are not worth a call: 4 µs for 64 KB, where a collection takes 16. */
+/**
+ * Freeing a smaller piece is not worth the call: it takes 4 µs for 64 KB, where a collection takes
+ * 16.
+ */
 const MIN_FREED_BYTES = 16 * 1024
 
 let uncollected = 0
@@ -24,14 +29,15 @@ export function countRead(bytes: number): void {
 }
 
 /**
- * Frees the memory of a piece that is not read any more, without waiting for a collection: the next
- * read gets memory that is still in the processor's caches. All views of it are empty afterwards. A
- * piece of a larger buffer is left to the collector.
+ * Frees the memory of a piece that is no longer needed, without waiting for a collection: the next
+ * read gets memory that is still in the CPU's caches. All views of it are empty afterwards. A part
+ * of a larger buffer is left to the collector.
  */
 export function freeRead({ buffer, byteLength }: Buffer): void {
   if (byteLength < MIN_FREED_BYTES || byteLength !== buffer.byteLength) return
   if (!(buffer instanceof ArrayBuffer)) return
   uncollected = Math.max(0, uncollected - byteLength)
-  // The memory goes with the old buffer (https://tc39.es/ecma262/#sec-arraybuffer.prototype.transfer).
+  // Transferring to a buffer of no bytes frees the memory
+  // (https://tc39.es/ecma262/#sec-arraybuffer.prototype.transfer).
   buffer.transfer(0)
 }

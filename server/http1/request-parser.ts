@@ -20,15 +20,15 @@ export interface RequestHead {
   readonly target: string
   readonly headers: readonly string[]
   readonly http10: boolean
-  /** How the body ends: after a number of bytes, or in chunks; null for no body. */
+  /** How the body is framed: by a number of bytes, or chunked; null for no body. */
   readonly framing: number | 'chunked' | null
   /** Whether the caller would send another request on this connection. */
   readonly keepAlive: boolean
-  /** The caller waits for `100 Continue` before it sends the body. */
+  /** Whether the caller waits for `100 Continue` before it sends the body. */
   readonly expectsContinue: boolean
 }
 
-/** Bytes that are no request. `message` is a sentence for who sent them. */
+/** The bytes are not a valid request. `message` is a sentence for the caller. */
 export class RequestError extends Error {
   readonly code: 'malformed_request' | 'headers_too_large'
 
@@ -39,10 +39,10 @@ export class RequestError extends Error {
 }
 
 const [CR, LF, A, Z, ZERO, NINE] = [13, 10, 65, 90, 48, 57]
-/** As Node's own server has it. */
+/** The same limit as in Node's own server. */
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 128
-/** Longer heads are not kept to be known again: there may be thousands of connections. */
+/** Longer heads are not remembered, because there may be thousands of connections. */
 const MAX_CACHED_HEAD_BYTES = 4 * 1024
 
 const REQUEST_LINE = /^([A-Z]{1,16}) ([\x21-\x7e]+) HTTP\/1\.([01])$/
@@ -50,16 +50,16 @@ const REQUEST_LINE = /^([A-Z]{1,16}) ([\x21-\x7e]+) HTTP\/1\.([01])$/
 /** A head up to the length of its body, and that length. */
 const UP_TO_LENGTH = /^(.*\r\ncontent-length:[ \t]*)(\d+)/is
 
-/** A head that has been read, to be known again. */
+/** A parsed head, remembered in order to recognize the same bytes again. */
 interface CachedHead {
   readonly head: RequestHead
   /**
-   * Its bytes up to the digits of its length, and those behind them; where it has no length, all of
-   * them, and none.
+   * Its bytes before and after the digits of its `Content-Length`; without one, all of its bytes
+   * and none.
    */
   readonly before: Buffer
   readonly after: Buffer
-  /** The index of the length in its headers; -1: none. */
+  /** The index of the length's value in its headers; -1: none. */
   readonly lengthIndex: number
 }
 
@@ -70,7 +70,7 @@ interface CachedHead {
 export class RequestParser {
   #unread: Buffer = NO_BYTES
   readonly #buffer = new ByteBuffer(MAX_HEAD_BYTES)
-  /** How many unread bytes have been searched for the end of a head. */
+  /** The number of unread bytes that have been searched for the end of a head. */
   #searched = 0
   readonly #body = new BodyDecoder(STRICT_CHUNK_SIZE)
   #lastHead: CachedHead | null = null
@@ -94,7 +94,7 @@ export class RequestParser {
     return this.#body.trailers
   }
 
-  /** The next request's head, or null as long as it is not complete. @throws RequestError */
+  /** The next request's head, or null while it is incomplete. @throws RequestError */
   nextHead(): RequestHead | null {
     const head = this.#repeatedHead() ?? this.#parsedHead()
     if (head !== null) this.#body.begin(head.framing ?? 0)
@@ -102,8 +102,8 @@ export class RequestParser {
   }
 
   /**
-   * The next head where it is the last one again, save for the length of its body: that is what
-   * callers send on one connection.
+   * The next head if it equals the last one except for the `Content-Length`, as is usual on one
+   * connection.
    */
   #repeatedHead(): RequestHead | null {
     const bytes = this.#unread
@@ -133,12 +133,12 @@ export class RequestParser {
     if (at > MAX_HEAD_BYTES || (at < 0 && this.#unread.length > MAX_HEAD_BYTES))
       throw new RequestError(
         'headers_too_large',
-        `The head of a request may have ${MAX_HEAD_BYTES} bytes.`,
+        `The head of a request may have at most ${MAX_HEAD_BYTES} bytes.`,
       )
     if (at < 0) {
-      // A head with other line ends would never end.
+      // With other line endings, the head would never end.
       if (hasBareLineEnd(this.#unread, from))
-        throw malformed('The lines of a request end with CRLF.')
+        throw malformed('The lines of a request must end with CRLF.')
       this.#searched = this.#unread.length
       return null
     }
@@ -149,7 +149,10 @@ export class RequestParser {
     return head
   }
 
-  /** The next bytes of the body, or null: it has ended, or more must come. @throws RequestError */
+  /**
+   * The next bytes of the body, or null: it has ended, or more bytes are needed. @throws
+   * RequestError
+   */
   nextChunk(): Buffer | null {
     try {
       while (this.#unread.length > 0 && !this.#body.ended) {
@@ -172,14 +175,14 @@ export class RequestParser {
   #consume(length: number): void {
     this.#unread = length === this.#unread.length ? NO_BYTES : this.#unread.subarray(length)
     this.#searched = 0
-    // A connection that rests keeps no more than its next head needs.
+    // An idle connection keeps no more memory than its next head needs.
     if (this.#unread.length === 0) this.#buffer.clear()
   }
 }
 
-/** The parsed form of a head. @param text without the blank line that ends it */
+/** The parsed form of a head. @param text the head without its final blank line */
 function cacheHead(text: string, head: RequestHead): CachedHead {
-  // Not from Node's pool: a connection would keep a whole slab of it alive.
+  // Not from Node's pool, because the connection would keep a whole slab of it alive.
   const bytes = Buffer.allocUnsafeSlow(text.length + HEAD_END.length)
   bytes.write(text, 'latin1')
   bytes.set(HEAD_END, text.length)
@@ -204,7 +207,7 @@ function matchesAt(bytes: Buffer, at: number, part: Buffer): boolean {
   )
 }
 
-/** @param from what stands before has been looked at */
+/** @param from bytes before it have been checked */
 function hasBareLineEnd(bytes: Buffer, from: number): boolean {
   const first = bytes.indexOf(LF)
   return (
@@ -212,7 +215,7 @@ function hasBareLineEnd(bytes: Buffer, from: number): boolean {
   )
 }
 
-/** @param text a head without the blank line that ends it */
+/** @param text a head without its final blank line */
 function parseHead(text: string): RequestHead {
   const end = endOfLine(text, 0)
   const line = end < 0 ? null : REQUEST_LINE.exec(text.slice(0, end))
@@ -224,7 +227,7 @@ function parseHead(text: string): RequestHead {
   const headers = parseFields(text, end + 2)
   if (headers === null) throw malformed('A header of the request is malformed.')
   if (headers.length > 2 * MAX_FIELDS)
-    throw new RequestError('headers_too_large', `A request may have ${MAX_FIELDS} headers.`)
+    throw new RequestError('headers_too_large', `A request may have at most ${MAX_FIELDS} headers.`)
   const { http10, framing, keepAlive, expectsContinue } = interpretFields(headers, minor === '0')
   return {
     method,
@@ -250,7 +253,7 @@ function interpretFields(
   for (let i = 0; i < headers.length; i += 2) {
     const name = nameAt(headers, i)
     const value = valueAt(headers, i)
-    // The length first: most names need no second look.
+    // The length is tested first: it rules out most names.
     switch (name.length) {
       case 4:
         if (name.toLowerCase() === 'host') hosts++
@@ -302,17 +305,17 @@ function malformed(message: string): RequestError {
 }
 
 const MAX_METHOD_BYTES = 16
-/** What may follow the path: a query, a path below it, the version. */
+/** The characters that may follow the path: before a query, a path below it, or the version. */
 const AFTER_PATH = new Set(Buffer.from('?/ '))
 
-/** A path as `isForPath` looks for it. */
+/** A path in the form that `isForPath` searches for. */
 export function pathMarker(path: string): Buffer {
   return Buffer.from(` ${path}`, 'latin1')
 }
 
 /**
- * Whether bytes begin a request for a path or one below it; null as long as they could. @param path
- * made by `pathMarker`
+ * Whether bytes begin a request for a path or one below it; null if more bytes are needed to tell.
+ * @param path made by `pathMarker`
  */
 export function isForPath(bytes: Buffer, path: Buffer): boolean | null {
   let at = 0

@@ -1,5 +1,6 @@
-// A caller's connection: one request after another until the caller or we have enough. Each is a
-// `ServerExchange`, and is over when its response has been taken and its body has been read.
+// A caller's connection, which carries one request after another until either side closes it. Each
+// request is a `ServerExchange`, which ends when the system has accepted the response and the
+// request's body has been read.
 import type { Socket } from 'node:net'
 import { FULL_SPEED_BYTES, slowReads, discardSlowly, type SlowReader } from './slow-reads.ts'
 import { ServerExchange, type ConnectionHandle } from './server-exchange.ts'
@@ -11,27 +12,27 @@ import type { RawSource } from './raw-connection.ts'
 import { isForPath, RequestError, RequestParser, type RequestHead } from './request-parser.ts'
 import type { Turns } from './turns.ts'
 
-/** State shared by all connections of a server. */
+/** The state shared by all connections of a server. */
 export interface ServerContext {
-  /** Takes a request. */
+  /** Handles a request. */
   handle(caller: HttpExchange): void
   /** The result of `pathMarker` for our path. */
   readonly path: Buffer
   /** Receives a connection whose next request is for another path, with the bytes read so far. */
   handOver(socket: Socket, unread: Buffer): void
-  /** The response to bytes that are not a request. */
+  /** Returns the response to bytes that are not a request. */
   errorResponse(code: ConnectionErrorCode, message: string): Buffer
   /** A connection has closed, or was handed over. */
   detached(connection: ServerConnection): void
-  /** A connection has switched protocols; `announce` is called before it is destroyed. */
+  /** A connection has switched protocols; call `announce` before it is destroyed. */
   switched(socket: Socket, announce: () => void): void
-  /** No connection gets another request. */
+  /** Whether connections must not take another request. */
   readonly closing: boolean
   readonly timeouts: ConnectionTimeouts
   readonly addresses: AddressLimiter
-  /** Most large pieces of bodies that are read in one turn of the event loop. */
+  /** Maximum number of large pieces of bodies read in one turn of the event loop. */
   readonly bodyReads: Turns
-  /** The last lines of a head that lets its connection live. */
+  /** The last lines of a head that keeps the connection alive. */
   readonly keepAliveLines: string
 }
 
@@ -43,18 +44,18 @@ export interface ConnectionTimeouts {
   readonly keepAlive: number
 }
 
-/** How long the last bytes of a response may wait for a caller that does not read. */
+/** How long a response's last bytes may wait for a caller that does not read. */
 const FINISH_TIMEOUT_MS = 300_000
 /**
  * After an early response (401, 413, 429, …) the rest of the request is slowly drained, so that the
- * caller can read the response: closing at once would make its system discard it. More than the
+ * caller can read the response: closing immediately would make its system discard it. More than the
  * largest body, but bounded.
  */
 const LINGER_MS = 5_000
 const LINGER_BYTES = 64 * 1_048_576
 /**
- * A head that comes in more pieces is read slowly: each costs about as much as a whole request, and
- * thousands of callers can send theirs byte by byte.
+ * A head in more pieces than this is read slowly: each piece costs about as much as a whole
+ * request, and thousands of callers can send theirs byte by byte.
  */
 const MAX_HEAD_CHUNKS = 4
 /** Bytes that may wait to be read before the socket is paused. */
@@ -65,12 +66,12 @@ const MAX_UNREAD_BYTES = 64 * 1024
  * fast upload in a turn of the loop.
  */
 const LARGE_READ_BYTES = 32 * 1024
-/** The turns in which bodies are read, one after the other. */
+/** The turns in which bodies are read. */
 const BODY_READS_OWNER = { account_id: '', key_id: '' }
 
 /**
- * How long a drained connection waits for one more request (milliseconds). A balancer may be sending
- * one: closing right behind a response is the moment at which that is most likely.
+ * How long a drained connection waits for one more request (milliseconds), because right after a
+ * response a balancer is most likely to be sending one.
  */
 const DRAINED_MS = 1_000
 
@@ -86,20 +87,20 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   #exchange: ServerExchange | null = null
   #parsing = false
   #paused = false
-  /** It waits for its turn to be read. */
+  /** Whether it waits for its turn to be read. */
   #awaitingTurn = false
   #handedOver = false
-  /** The caller has closed its sending side, and waits for the response. */
+  /** Whether the caller has closed its sending side and waits for the response. */
   #halfClosed = false
   #discardedBytes = 0
-  /** Pieces of the head that have come without its end. */
+  /** Pieces of an incomplete head received so far. */
   #headChunks = 0
-  /** How many pieces of a refused body are read before it waits for its next turn. */
+  /** How many pieces of a discarded body may be read before the next turn. */
   #readsLeft = 0
-  /** Ends the count of the call where it is counted by its address. */
+  /** Releases the request's slot, if it is counted by address. */
   #releaseSlot: ReleaseSlot | undefined
   #state: ConnectionState = 'head'
-  /** How long it may wait, in milliseconds; when that is over, which is set at the first look. */
+  /** How long it may wait, in milliseconds, and the deadline, which is set at the first check. */
   #timeout: number
   #deadline = 0
 
@@ -124,7 +125,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     return this.#context.closing
   }
 
-  /** Looks whether it has waited too long. @param now monotonic milliseconds */
+  /** Checks whether it has waited too long. @param now monotonic milliseconds */
   checkTimeout(now: number): void {
     if (this.#halfClosed) this.#exchange?.probe()
     if (this.#deadline === 0) this.#deadline = now + this.#timeout
@@ -135,19 +136,19 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     }
   }
 
-  /** No more requests: an unused connection is closed, another one after its response. */
+  /** Takes no more requests: closes an unused connection now, any other after its response. */
   closeWhenIdle(): void {
     if (this.#exchange === null) this.#close()
   }
 
-  /** It is destroyed in a moment: a request in progress may still be answered. */
+  /** It is about to be destroyed: a request in progress may still get a response. */
   announceShutdown(): void {
     this.#exchange?.announceShutdown()
   }
 
   /**
-   * Ends it now. A response that has not been said to its end is reset: to a caller of HTTP/1.0 an
-   * ordinary close would be its end.
+   * Ends it now. An incomplete response is reset, because to an HTTP/1.0 caller a normal close
+   * would look like its end.
    */
   destroy(): void {
     if (this.#exchange === null) this.socket.destroy()
@@ -184,7 +185,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.#exchange = null
     this.#releaseSlot?.()
     if (!keepAlive) return this.#close()
-    // The response may have promised to keep the connection before the server began to drain.
+    // The response may have promised to keep the connection open before the server began to drain.
     const { closing, timeouts } = this.#context
     this.#setState('next', closing ? Math.min(DRAINED_MS, timeouts.keepAlive) : timeouts.keepAlive)
     if (!this.#halfClosed) this.resume()
@@ -204,7 +205,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       this.#throttle()
     else if (bytes.length >= LARGE_READ_BYTES && this.#exchange !== null && !this.#awaitingTurn)
       this.#yieldTurn()
-    // Nothing reads them at the moment: the caller's system keeps the rest.
+    // Nothing reads the body at the moment, so the rest stays with the caller's system.
     if (this.#paused || this.parser.unread.length < MAX_UNREAD_BYTES) return
     this.#paused = true
     this.socket.pause()
@@ -227,7 +228,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     if (!this.#paused && !this.#handedOver) this.socket.resume()
   }
 
-  /** Reads on when it is its turn, which may be now. */
+  /** Continues reading when it is this connection's turn, which may be now. */
   #yieldTurn(): void {
     let isNow = true
     this.#awaitingTurn = true
@@ -240,9 +241,9 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   /**
-   * The caller sends no more. Before its response begins it may only be half-closed (RFC 9112,
-   * section 9.6), which a probe distinguishes from a disconnect. In the middle of its response, or
-   * if it cannot be probed, it counts as disconnected.
+   * The caller has stopped sending. Before its response begins, it may only be half-closed (RFC
+   * 9112, section 9.6), which a probe distinguishes from a disconnect. During its response, or if
+   * it cannot be probed, it counts as disconnected.
    */
   readonly #onEnd = (): void => {
     const exchange = this.#exchange
@@ -256,7 +257,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     if (this.#exchange === exchange) exchange.probe()
   }
 
-  /** The body ends before its end. */
+  /** The connection closed before the body was complete. */
   #truncated(): void {
     if (this.#exchange?.ended === true) this.#close()
     else this.socket.destroy()
@@ -310,7 +311,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       this.#context.handle(this.#exchange)
     }
     this.#parsing = false
-    // No further request can arrive, and Node's server could not read the rest.
+    // No further request can arrive, and Node's server could not read the remaining bytes.
     if (this.#halfClosed && this.#exchange === null && !this.#handedOver) this.#close()
   }
 
@@ -359,8 +360,8 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   /**
-   * Closes our side, and waits a moment for the other to do likewise; what still comes is thrown
-   * away.
+   * Closes our side, and waits a moment for the other side to close; bytes that still arrive are
+   * discarded.
    */
   #close(): void {
     if (this.#state === 'close') return

@@ -1,4 +1,4 @@
-// One request that our own reader has read, and its response.
+// One request read by our own reader, and its response.
 import type { Socket } from 'node:net'
 import { scheduleFlush, type BatchWriter } from './write-batch.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
@@ -6,27 +6,27 @@ import { fieldLines, NO_BYTES, valueOf, type RawHeaders } from './header-fields.
 import { RawConnection, switchingHead, type RawSource } from './raw-connection.ts'
 import type { RequestHead, RequestParser } from './request-parser.ts'
 
-/** The connection that a request came on. */
+/** The connection of a request. */
 export interface ConnectionHandle {
   readonly socket: Socket
   readonly parser: RequestParser
-  /** The last lines of a head that lets the connection live. */
+  /** The last lines of a head that keeps the connection alive. */
   readonly keepAliveLines: string
-  /** No other request will be taken. */
+  /** Whether no further request will be handled. */
   readonly closing: boolean
-  /** All buffered bytes are read: the socket resumes after a pause. */
+  /** All buffered bytes have been read: the socket resumes after a pause. */
   resume(): void
   /** The body cannot be read any further. */
   fail(error: unknown): void
-  /** The response is complete, and this many bytes of the rest of the request were discarded. */
+  /** The response is complete; this many bytes of the rest of the request were discarded. */
   linger(bytes: number): void
-  /** Answer and request have been said; the system has not taken all of the response yet. */
+  /** Request and response are complete; the system has not accepted all of the response yet. */
   awaitFinish(): void
-  /** The request is over, and so is its response. */
+  /** The request and its response are over. */
   exchangeDone(keepAlive: boolean): void
   /**
-   * The connection speaks HTTP no longer, and is not read here any more; null where the caller has
-   * closed its sending side.
+   * The connection no longer carries HTTP and is no longer read here; null if the caller has closed
+   * its sending side.
    */
   detach(): RawSource | null
 }
@@ -36,12 +36,12 @@ const CLOSE = 'Connection: close\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
 /**
- * So many bytes of a response do not wait for the burst: a caller that does not read must be
- * noticed before there are more.
+ * This many bytes of a response are sent without waiting for the batch, to notice a caller that
+ * does not read.
  */
 const MAX_PENDING_BYTES = 64 * 1024
 
-/** One request that our own reader has read, and its response. */
+/** One request read by our own reader, and its response. */
 export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
   readonly method: string
   readonly target: string
@@ -63,10 +63,10 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
   #pendingHead = ''
   #framing: 'none' | 'counted' | 'chunked' | 'until-close' = 'none'
   #pendingChunks: Buffer[] = []
-  /** Bytes of the pieces. */
+  /** Total bytes of the pieces. */
   #pendingBytes = 0
   #ended = false
-  /** The end has been handed to the socket; the system has taken it. */
+  /** Whether the end has been handed to the socket, and whether the system has accepted it. */
   #endWritten = false
   #finished = false
   #done = false
@@ -87,7 +87,7 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     this.#bodyDone = framing === null
   }
 
-  /** Whether the response has been said. */
+  /** Whether the response has ended. */
   get ended(): boolean {
     return this.#ended
   }
@@ -214,7 +214,10 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     }
   }
 
-  /** Sends everything written of the response, and no more; the request is handled elsewhere. */
+  /**
+   * Sends what has been written of the response and nothing more; the request is then handled
+   * elsewhere.
+   */
   writePending(): void {
     const { socket } = this.#connection
     this.#flushHead()
@@ -235,8 +238,8 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     if (this.closed) return
     this.writePending()
     const { socket } = this.#connection
-    // A reset, so that it cannot be taken for the end of the response: without a length or chunks
-    // (HTTP/1.0), an ordinary close would be.
+    // A reset, because a normal close would look like the end of a response without a length or
+    // chunks (HTTP/1.0).
     socket.resetAndDestroy()
   }
 
@@ -262,21 +265,21 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     if (!this.#ended) this.#listener?.onDrain()
   }
 
-  /** Whether the caller can be asked if it is still there. */
+  /** Whether the caller can be probed. */
   get canBeProbed(): boolean {
     return !this.#http10 && !this.headersSent && !this.closed
   }
 
   /**
-   * Asks a caller that has closed its sending side whether it is still there: the system of one that
-   * is not answers with a reset. Callers skip `100 Continue` (RFC 9110, section 15.2).
+   * Probes a caller that has closed its sending side: if it is gone, its system sends a reset.
+   * Callers ignore an unexpected `100 Continue` (RFC 9110, section 15.2).
    */
   probe(): void {
     if (this.canBeProbed && this.#pendingHead === '')
       this.#connection.socket.write(CONTINUE, 'latin1')
   }
 
-  /** The connection is destroyed in a moment. */
+  /** The connection is about to be destroyed. */
   announceShutdown(): void {
     if (!this.closed && !this.#ended) this.#listener?.onShutdown?.()
   }

@@ -1,14 +1,15 @@
-// Slow reads: heads in many pieces, and the rest of a request that was answered before it was read.
-// The rest is drained so that the caller can read its response, but slowly: at full speed, refused
-// bodies would cost everybody else more than accepted ones.
+// Slow reads: heads in many pieces, and the rest of a request that got its response early. The rest
+// is drained so that the caller can read its response, but slowly: at full speed, rejected bodies
+// would cost others more than accepted ones.
 
 /**
- * Bytes of each rest that are read in one go: all of most rests; longer ones wait for their turns.
+ * Bytes of each rest that are read without waiting, which is all of most rests; longer ones take
+ * turns.
  */
 export const FULL_SPEED_BYTES = 128 * 1024
 /**
- * Pieces of up to 64 KB that are read in a tick, of all rests together: 50 MB a second, for about 3
- * % of a processor.
+ * Pieces of up to 64 KB that are read per tick, for all rests together: 50 MB a second, at about 3
+ * % of a CPU.
  */
 const READS_PER_TICK = 16
 const TICK_MS = 20
@@ -21,7 +22,7 @@ export interface SlowReader {
   resumeReading(pieces: number): void
 }
 
-/** The readers that wait, with one timer for all. */
+/** The waiting readers, with one timer for all. */
 class SlowReadQueue {
   /** By address; the first is next. */
   readonly #waiting = new Map<string, Set<SlowReader>>()
@@ -46,8 +47,8 @@ class SlowReadQueue {
       this.#isTickPlanned = false
       let waiting = 0
       for (const those of this.#waiting.values()) waiting += those.size
-      // One alone gets all of it: a caller that sends everything before it reads is through in
-      // time.
+      // A single reader gets the whole capacity, so that a caller that sends everything before it
+      // reads finishes in time.
       const turns = Math.min(waiting, READS_PER_TICK)
       const share = Math.floor(READS_PER_TICK / turns)
       for (let i = 0; i < turns; i++) this.#takeNext()?.resumeReading(share)
@@ -69,7 +70,8 @@ class SlowReadQueue {
 }
 
 /**
- * For the whole process: the capacity for refused callers does not grow with the number of sockets.
+ * One for the whole process, so that the capacity for rejected callers does not grow with the
+ * number of sockets.
  */
 export const slowReads = new SlowReadQueue()
 
@@ -82,8 +84,8 @@ interface Source {
 }
 
 /**
- * Reads a source into nothing, slowly, until it is closed. @param onTooMuch called when more than
- * `most` bytes have come
+ * Slowly reads and discards a source until it is closed. @param onTooMuch called when more than
+ * `most` bytes have arrived
  */
 export function discardSlowly(
   source: Source,

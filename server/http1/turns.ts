@@ -1,4 +1,4 @@
-// Schedules costly work in small portions; supplied by the owner of a server or client.
+// Schedules costly work in small portions; implemented by the owner of a server or client.
 
 /** The owner of a piece of work. Owners take turns. */
 export interface Owner {
@@ -6,15 +6,15 @@ export interface Owner {
   readonly key_id: string
 }
 
-/** Calls a bounded number of pieces of work in one turn of the event loop. */
+/** Runs a bounded number of pieces of work in one turn of the event loop. */
 export interface Turns {
   /** Counts the turns that reached the bound. */
   readonly turn: number
-  /** Counts one that was done without asking. @returns whether it was one more than may be */
+  /** Counts a piece that was done without asking. @returns whether that exceeds the limit */
   spend(): boolean
   /** Calls `work`, synchronously unless this turn of the event loop has reached the bound. */
   schedule(owner: Owner, work: () => void): void
 }
 
-/** Makes turns, of `limit` pieces of work each. */
+/** Creates turns of `limit` pieces of work each. */
 export type CreateTurns = (limit: number) => Turns

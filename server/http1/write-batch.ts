@@ -1,6 +1,6 @@
-// Sends all writes of one turn of the event loop in one burst. A write that wakes a sleeping reader
-// costs the system about twice as much as one to a reader that is awake. Sent one by one, each
-// response wakes its reader; sent together, they wake it once.
+// Batches all writes of one turn of the event loop. A write that wakes a sleeping reader costs the
+// system about twice as much as a write to one that is awake. Sent one by one, each response wakes
+// its reader; sent together, they wake it once.
 
 /** Writers with something to write. Flushed once per registration. */
 export interface BatchWriter {
@@ -8,14 +8,16 @@ export interface BatchWriter {
 }
 
 /**
- * Writers of one callback. A thousand streams with an event at the same time take more than 10 ms:
- * other callbacks run between the groups.
+ * Writers flushed per callback. A thousand streams with an event at the same time take more than 10
+ * ms, so other callbacks run between the groups.
  */
 const MAX_BATCH = 16
 
 let batch: BatchWriter[] = []
 
-/** Lets a writer write when this turn of the event loop is over, right after the others. */
+/**
+ * Registers a writer to write at the end of this turn of the event loop, together with the others.
+ */
 export function scheduleFlush(writer: BatchWriter): void {
   if (batch.length === MAX_BATCH) batch = []
   if (batch.push(writer) === 1) setImmediate(flushBatch, batch)

@@ -1,4 +1,4 @@
-// Authenticates callers of the proxy by their key.
+// Authenticates callers of the proxy by their keys.
 import { hash as digest, timingSafeEqual } from 'node:crypto'
 import { copyString } from '../common/copy-string.ts'
 import { parsePublicId } from '../common/secrets.ts'
@@ -13,26 +13,26 @@ export type Authenticated =
       message: string
     }
 
-/** A hash to compare with if there is no such key, so that it takes the same time. */
+/** Compared with if the key does not exist, so that an unknown key takes the same time. */
 const EMPTY_HASH = Buffer.alloc(32)
 
-/** A key, alone or after one of the schemes that clients use. */
+/** A key, alone or after an authentication scheme that clients use. */
 const CREDENTIAL = /^(?:(?:bearer|key|token) +)?(tmk_\S+) *$/i
 
-/** Credentials that were verified, by their text, and their secrets. */
+/** Verified credentials: their text → the secret. */
 interface VerifiedCredential {
   readonly publicId: string
   readonly found: CachedSecret
 }
 
-/** Verified credentials to remember; beyond that, all are verified again. */
+/** Size of the cache of verified credentials; when it is full, it is emptied. */
 const MAX_VERIFIED = 2_000
 const verifiedByCache = new WeakMap<KeyCache, Map<string, VerifiedCredential>>()
 
 /**
  * Verifies a credential by its hash. Returns its secret, or a sentence that says what is wrong. A
- * verified credential is not hashed again while the cache holds the same record; any change of a
- * key creates a new one.
+ * verified credential is not hashed again while the key cache holds the same record; any change to
+ * a key creates a new record.
  */
 function verify(keys: KeyCache, credential: string): CachedSecret | string {
   let verified = verifiedByCache.get(keys)
@@ -102,8 +102,8 @@ export function publicIdOf(credential: string | undefined): string | undefined {
 }
 
 /**
- * The key of a complete credential, whatever its state; null if there is none. For records about
- * the key only: it does not authenticate.
+ * The key of a complete credential, whatever its state; null if there is none. Only for records
+ * about the key: it does not authenticate.
  */
 export function findKeyByCredential(
   keys: KeyCache,
@@ -126,8 +126,8 @@ const BARE_HOST = /^(?:[^\s:/?#@]+\.[^\s:/?#@]+|localhost|[^\s:/?#@.]+(?=:\d))(?
 const LOOPBACK = /^(?:localhost|127\.[\d.]+)(?::|\/|$)/i
 
 /**
- * Normalizes an origin (`https://example.com`, `http://localhost:3000`); null if it is none. The
- * default scheme is https, and http for this machine.
+ * Normalizes an origin (`https://example.com`, `http://localhost:3000`); null if the text is not an
+ * origin. The default scheme is https, and http for this machine.
  */
 export function normalizeOrigin(original: string): string | null {
   const text = BARE_HOST.test(original)

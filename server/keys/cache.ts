@@ -9,7 +9,7 @@ import type { KeyRow, KeySecretRow, SharedObjectRow } from '../store/schema.ts'
 
 export type { CachedChild, CachedKey } from './cached-key.ts'
 
-/** Name of a provider's object in `Set`s. */
+/** The name of a provider's object, as a member of a `Set`. */
 export const sharedName = (provider: string, kind: string, id: string): string =>
   `${provider} ${kind} ${id}`
 
@@ -20,29 +20,33 @@ export interface CachedSecret {
   readonly key: CachedKey
 }
 
-/** The keys of all accounts, kept up to date until it is disposed of. Shared by all requests. */
+/**
+ * The keys of all accounts, kept up to date until the cache is disposed of. Shared by all requests.
+ */
 export interface KeyCache extends Disposable {
   /** The secret with a public id. */
   find(publicId: string): CachedSecret | undefined
-  /** Whether the account of a key has been disabled. */
+  /** Whether an account has been disabled. */
   isDisabled(accountId: string): boolean
   /**
-   * Looks for changes now. Code that changes a key awaits it, so that the change takes effect at
-   * once. Never rejects.
+   * Reads changes now. Code that changes a key awaits it, so that the change takes effect
+   * immediately. Never rejects.
    */
   refresh(): Promise<void>
-  /** Whether the last look could read the keys. */
+  /** Whether the last read of the keys succeeded. */
   readonly fresh: boolean
 }
 
-/** How often to look for changes, besides notifications. A look costs a few microseconds. */
+/**
+ * How often to poll for changes, in addition to notifications. A poll costs a few microseconds.
+ */
 const POLL_MS = 500
 
 /**
  * Reads all keys and follows their changes. If the database cannot be read, known keys keep
  * working.
  *
- * @param onError called once when looks begin to fail
+ * @param onError called once when reads begin to fail
  */
 export async function openKeyCache(
   store: Store,
@@ -55,14 +59,17 @@ export async function openKeyCache(
 
 type StoredSecret = Pick<KeySecretRow, 'public_id' | 'hash' | 'expires_at'>
 
-/** A child key as it was read, to be narrowed again when its parent changes. */
+/** A child key as stored, kept so that it can be narrowed again when its parent changes. */
 interface StoredChild {
   readonly parts: ChildParts
   readonly parentSecret: string
   readonly secrets: readonly StoredSecret[]
 }
 
-/** How often, in new children of a key, and how long after their end they are forgotten. */
+/**
+ * Ended children are removed after every this many new children of a key, once they ended this long
+ * ago.
+ */
 const FORGET_STEP = 64
 const FORGET_MS = 60_000
 
@@ -75,7 +82,7 @@ class StoredKeys {
   readonly #parents = new Map<string, CachedKey>()
   readonly #children = new Map<string, Map<string, StoredChild>>()
   #disabledAccounts = new Set<string>()
-  /** The newest revision that has been read. */
+  /** The highest revision that has been read. */
   #revision = 0
 
   constructor(store: Store) {
@@ -128,18 +135,21 @@ class StoredKeys {
     siblings.set(row.id, child)
     if (siblings.size % FORGET_STEP === 0) this.#forgetEnded(siblings, row.created_at)
     const parent = this.#parents.get(parentId)
-    // Otherwise its parent has changed since, and comes after it.
+    // If the parent is not here yet, it has changed since and comes later in the list.
     if (parent !== undefined) this.#narrow(parent, child)
   }
 
   #narrow(parent: CachedKey, { parts, parentSecret, secrets }: StoredChild): void {
     const opener = this.#secrets.get(parentSecret)
-    // A secret that is gone has ended: rotating deletes those.
+    // Rotation deletes ended secrets.
     const end = opener === undefined ? 0 : opener.expiresAt
     this.#replace(parts.id, narrowKey(parent, parts, end), secrets)
   }
 
-  /** Children that ended a while before a time: their rows are deleted without a change to read. */
+  /**
+   * Removes children that ended a while before a time: deleting their rows leaves no change to
+   * read.
+   */
   #forgetEnded(siblings: Map<string, StoredChild>, now: number): void {
     for (const [id, { parts }] of siblings) {
       if (parts.expiresAt > now - FORGET_MS) continue
@@ -149,7 +159,8 @@ class StoredKeys {
     }
   }
 
-  // Not by a list of ids, whose length is limited: the first look reads all keys.
+  // Selected by revision, not by a list of ids, whose length is limited: the first read covers all
+  // keys.
   #changedSecrets() {
     return this.#store.db
       .selectFrom('key_secrets')
@@ -178,7 +189,7 @@ class StoredKeys {
       .execute()
   }
 
-  /** @param id its own, also of a child */
+  /** @param id its own id, even for a child */
   #replace(id: string, key: CachedKey, secrets: readonly StoredSecret[]): void {
     for (const old of this.#publicIds.get(id) ?? []) this.#secrets.delete(old)
     this.#publicIds.set(
@@ -190,16 +201,16 @@ class StoredKeys {
   }
 }
 
-/** Looks for changes, one look at a time. */
+/** Reads changes, one read at a time. */
 class PolledKeyCache implements KeyCache {
   readonly #keys: StoredKeys
   readonly #onError: (error: unknown) => void
   readonly #timer: NodeJS.Timeout
   readonly #unsubscribe: () => void
   #hasFailed = false
-  /** The look in progress. */
+  /** The read in progress. */
   #look: Promise<void> | null = null
-  /** The look that was asked for during that one. */
+  /** The read that was requested during that one. */
   #nextLook: Promise<void> | null = null
 
   constructor(store: Store, keys: StoredKeys, onError: (error: unknown) => void) {

@@ -1,20 +1,20 @@
-// A proxy key in memory, with everything that decides about a request.
+// A proxy key in memory, with everything needed to decide about a request.
 import type { Scope } from './scope.ts'
 
-/** A child key's own fields; all others are its parent's. */
+/** The fields that a child key has of its own; all others are its parent's. */
 export interface CachedChild {
   readonly id: string
-  /** Its own limit, never above its parent's; null where only that counts. */
+  /** Its own limit, never above its parent's; null if only the parent's applies. */
   readonly rpm: number | null
-  /** The person it was made for, as given. */
+  /** The person it was created for, as given. */
   readonly endUser: string | null
 }
 
-/** A key with everything that decides about a request. */
+/** A key with everything needed to decide about a request. */
 export interface CachedKey {
-  /** A child key has its parent's: it counts, and owns objects, as that one. */
+  /** A child key has its parent's id: it counts, and owns objects, as its parent. */
   readonly id: string
-  /** Null for a key of its own. */
+  /** Null unless it is a child key. */
   readonly child: CachedChild | null
   readonly accountId: string
   readonly scope: Scope
@@ -24,7 +24,7 @@ export interface CachedKey {
   /** Ids of the providers it may call; null means every provider. */
   readonly providers: ReadonlySet<string> | null
   readonly readOnly: boolean
-  /** Objects shared with it, as `sharedName` writes them. */
+  /** Objects shared with it, named by `sharedName`. */
   readonly shared: ReadonlySet<string>
   readonly expiresAt: number | null
   readonly disabled: boolean

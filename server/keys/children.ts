@@ -20,33 +20,33 @@ import { wideningsOf, type Restrictions, type Widening } from './narrowing.ts'
 /** The longest life of a child key, in seconds: a day. */
 export const MAX_TTL_SECONDS = 86_400
 /**
- * Child keys of one key that may be alive at once, or have expired in the last minute: each is kept
- * in memory by every process, and short lives must not make many.
+ * Child keys of one key that may be alive or have expired in the last minute. Every process keeps
+ * each in memory, and short lifetimes must not be a way around the limit.
  */
 export const MAX_CHILDREN = 1_000
 const COUNTED_MS = 60_000
-/** How long the record of a child is kept after its end (milliseconds). */
+/** How long the record of a child is kept after it ends (milliseconds). */
 const KEPT_MS = 600_000
 
 /** A new child key; null inherits from its parent. */
 export interface ChildInput {
-  /** Seconds. It ends earlier where its parent does. */
+  /** Seconds. The child ends earlier if its parent does. */
   readonly ttl: number
   readonly models: string[] | null
   readonly rpm: number | null
   readonly allowed_origins: string[] | null
   /** The person it is for; recorded with its requests. */
   readonly end_user: string | null
-  /** Ids of the providers that it is for, of those that its parent may call. */
+  /** Ids of the providers that it may call, a subset of its parent's. */
   readonly providers?: string[]
 }
 
 /**
- * Makes a child of a key. It ends with the newest secret of its parent.
+ * Creates a child of a key. It ends with the newest secret of its parent.
  *
- * @param account null: of any account
+ * @param account null: any account
  * @throws Problem `key_not_found`, `key_revoked`, `key_inactive`, `key_is_child`,
- *   `too_many_child_keys`; `invalid_field` where it would be wider than its parent
+ *   `too_many_child_keys`; `invalid_field` if it would be wider than its parent
  */
 export async function createChild(
   store: Store,
@@ -60,7 +60,7 @@ export async function createChild(
   return { ...(await showKey(store, row, now)), secret }
 }
 
-/** A child key that was made for the holder of its parent. */
+/** A child key that was created for the holder of its parent. */
 export interface MintedChild {
   readonly secret: string
   /** Milliseconds since 1970. */
@@ -68,10 +68,10 @@ export interface MintedChild {
 }
 
 /**
- * Makes a child for the holder of a secret of its parent: it ends with that secret.
+ * Creates a child for the holder of one of its parent's secrets. It ends with that secret.
  *
  * @param parentSecret public id of that secret
- * @throws Problem as `createChild`
+ * @throws Problem the same as `createChild`
  */
 export async function mintChild(
   store: Store,
@@ -108,13 +108,13 @@ async function storeChild(
   return { row: made.row, secret }
 }
 
-/** TABLE of the reasons for which a key gets no child. */
+/** TABLE of the reasons why a key cannot have a child. */
 const refusals = {
   revoked,
   inactive: () =>
     new Problem(
       'key_inactive',
-      'The key is disabled or has expired. Enable it, or move its expiry, before you make child keys of it.',
+      'The key is disabled or has expired. Enable it or extend its expiry before you create child keys.',
     ),
   child: isChild,
   full: () =>
@@ -134,7 +134,7 @@ type ChildArgs = {
   now: number
 }
 
-/** Stores a child key, if its parent can have one that is so wide. */
+/** Stores a child key if its parent may have one with these rights. */
 export const insertChild = procedure(
   import.meta.url,
   'insertChild',
@@ -229,7 +229,7 @@ export const deleteEnded = procedure(
   import.meta.url,
   'deleteEnded',
   function* (db, { before }: { before: number }): Steps<boolean> {
-    // The newest change is never deleted: revisions count up from it.
+    // The row with the highest revision is never deleted: the next revision is counted from it.
     const newest = (yield* nextRevision(db)) - 1
     const ended = yield* all(
       db
@@ -249,7 +249,10 @@ export const deleteEnded = procedure(
   keyChangeLock,
 )
 
-/** Deletes the child keys that ended ten minutes ago. Their requests stay, with those of the parent. */
+/**
+ * Deletes the child keys that ended over ten minutes ago. Their requests remain, counted under the
+ * parent.
+ */
 export async function deleteEndedChildren(store: Store, now: number): Promise<void> {
   while (await store.run(deleteEnded, { before: now - KEPT_MS }));
 }

@@ -1,4 +1,4 @@
-// Lists of proxy keys: filters, orders, pages; and look-ups about many keys at once.
+// Lists of proxy keys: filters, orders and pages; and lookups of many keys at once.
 import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely'
 import { flushBeforeReading } from '../ledger/settlement/journal.ts'
 import { REQUESTS_OF_KEY, requestsSinceTotals } from '../ledger/rollups/key-totals.ts'
@@ -36,7 +36,7 @@ const SORTS = {
   '-requests': { by: BY.requests, direction: 'desc', moves: true },
 } as const
 
-/** Name of an order, as the API has it. */
+/** Name of an order, as in the API. */
 export type KeySort = keyof typeof SORTS
 /** All orders. */
 export const KEY_SORTS = Object.keys(SORTS) as [KeySort, ...KeySort[]]
@@ -46,7 +46,7 @@ export interface KeyFilter {
   account: string | null
   /** One of these. */
   status?: readonly KeyStatus[] | undefined
-  /** Part of the name, case-insensitive; or the beginning of the prefix; or the exact id. */
+  /** Part of the name (case-insensitive), the beginning of the prefix, or the exact id. */
   search?: string | undefined
   /** Children of this key; without it, keys without a parent, and a key found by its prefix. */
   parent?: string | undefined
@@ -65,7 +65,7 @@ export function needsScan({
   return SORTS[sort].moves || search !== '' || model !== undefined
 }
 
-/** Rows read at once if part of the filter cannot be expressed in SQL. */
+/** Rows read per query if part of the filter cannot be expressed in SQL. */
 const BATCH_ROWS = 500
 
 /**
@@ -137,7 +137,7 @@ export async function countKeys(store: Store, filter: KeyFilter, now: number): P
   return rows.filter(fitting(filter)).length
 }
 
-/** A row with the value it is sorted by. */
+/** A row and the value it is sorted by. */
 type PositionedRow = KeyRow & { place: number | string }
 
 /**
@@ -156,7 +156,7 @@ async function keyRows(
   now: number,
 ): Promise<PositionedRow[]> {
   const { by, direction, moves } = SORTS[filter.sort ?? '-created_at']
-  // Not on the main thread: a search, or an order by use, scans all keys.
+  // Not on the main thread: a search, or sorting by use, scans all keys.
   const keys = store.reports
     .selectFrom('keys')
     .$if(by === BY.requests, (query) =>
@@ -193,11 +193,11 @@ export function matching(
 ): SelectQueryBuilder<Database, 'keys', object> {
   let query = keys.where('purged_at', 'is', null)
   if (parent !== undefined) query = query.where('parent_id', '=', parent)
-  // The beginning of a secret finds exactly its key.
+  // The prefix of a secret matches exactly its key.
   else if (!isSecretHead(search)) query = query.where('parent_id', 'is', null)
   if (account !== null) query = query.where('keys.account_id', '=', account)
   if (search) {
-    // Databases fold the case of ASCII only, so anything else matches any text here.
+    // Databases fold case only for ASCII, so other characters match anything here.
     const pattern = `%${search
       .replaceAll(/[\\%_]/g, '\\$&')
       .replaceAll(/\P{ASCII}+/gu, '%')

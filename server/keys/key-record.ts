@@ -31,25 +31,25 @@ export interface Key {
   providers: string[] | null
   /** Whether it may only generate and read, and change nothing that a provider stores. */
   read_only: boolean
-  /** The key that this one narrows, and counts under; null for a key of its own. */
+  /** The parent that this key narrows and counts under; null unless it is a child key. */
   parent_id: string | null
-  /** The person a child key was made for; null for other keys. */
+  /** The person a child key was created for; null for other keys. */
   end_user: string | null
   expires_at: string | null
   status: KeyStatus
   created_at: string
   last_used_at: string | null
-  /** When the previous secret stops working; null if none works any more. */
+  /** When the previous secret stops working; null if no previous secret works. */
   previous_secret_expires_at: string | null
   usage: Totals
 }
 
-/** A new key with its secret, which is shown once. */
+/** A new key and its secret, which is shown once. */
 export type NewKey = Key & { secret: string }
 
 /**
- * The row of a key. @throws Problem `key_not_found` where there is none, it was purged, or (with
- * `account`) it is another account's
+ * The row of a key. @throws Problem `key_not_found` if it does not exist, was purged, or (with
+ * `account`) belongs to another account
  */
 export async function findRow(store: Store, id: string, account: string | null): Promise<KeyRow> {
   const row = await store.db
@@ -80,11 +80,11 @@ export async function findOwnRow(
   return row
 }
 
-/** The error for doing to a child key what only a key of its own can have done to it. */
+/** The error for an operation that child keys do not support. */
 export function isChild(): Problem {
   return new Problem(
     'key_is_child',
-    'This is a child key: it cannot be changed, rotated or have children. End it, and make another one of its parent.',
+    'A child key cannot be changed or rotated, and cannot have child keys. End it, and create another child of its parent.',
   )
 }
 
@@ -173,12 +173,12 @@ async function narrowedRows(store: Store, rows: KeyRow[]): Promise<KeyRow[]> {
   })
 }
 
-/** The smaller of two numbers; null is no limit. */
+/** The smaller of two limits; null is no limit. */
 function least(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other)
 }
 
-/** Ids in one query, because databases limit parameters. */
+/** Ids per query, because databases limit parameters. */
 export const MAX_QUERY_IDS = 1000
 
 /** The names of accounts by their ids. */
@@ -217,7 +217,7 @@ async function previousEnds(
   return ends
 }
 
-/** A list as it is stored. */
+/** A list in its stored form. */
 export function toJsonList(list: string[] | null): string | null {
   return list === null ? null : JSON.stringify(list)
 }

@@ -9,7 +9,7 @@ import type { KeyRow } from '../store/schema.ts'
 import type { Partly, QueryBuilder } from '../store/statement.ts'
 import { findOwnRow, findRow, showKeys, toJsonList, type Key, type NewKey } from './key-record.ts'
 
-/** The fields of a key that people set. Times in milliseconds since 1970. */
+/** The fields of a key that users set. Times in milliseconds since 1970. */
 export interface KeyInput {
   name: string
   models: string[] | null
@@ -26,7 +26,7 @@ export interface KeyInput {
  */
 export type NewKeyInput = Pick<KeyInput, 'name'> & Partial<KeyInput>
 
-/** Changes of a key; undefined keeps a field. */
+/** Changes to a key; undefined keeps a field. */
 type KeyChange = Partly<KeyInput & { disabled: boolean }>
 
 /** The largest `rpm` of a key. */
@@ -77,8 +77,8 @@ export async function createKey(
 }
 
 /**
- * @throws Problem `key_not_found` where there is no such key, or (with `account`) it is another
- * account's
+ * @throws Problem `key_not_found` if the key does not exist or (with `account`) belongs to another
+ *   account
  */
 export async function getKey(
   store: Store,
@@ -89,7 +89,7 @@ export async function getKey(
   return showKey(store, await findRow(store, id, account), now)
 }
 
-/** A key as the API shows it, from its row. */
+/** A key as the API shows it, made from its row. */
 export async function showKey(store: Store, row: KeyRow, now: number): Promise<Key> {
   const [key] = await showKeys(store, [row], now)
   if (key === undefined) throw new Error('a key has no record')
@@ -139,7 +139,7 @@ export async function revokeKey(
   return getKey(store, id, account, now)
 }
 
-/** Keys to revoke or purge in one transaction. */
+/** Number of keys to revoke or purge in one transaction. */
 export const REVOKE_BATCH = 100
 
 /** Revokes all keys of an account permanently. */
@@ -210,14 +210,14 @@ export const revokeSome = procedure(
 )
 
 /**
- * The lock of all changes of keys. Held until the commit, it makes revisions visible in order, so a
- * cache that has seen one has missed none below it.
+ * The lock for all changes to keys. It is held until the commit, so revisions become visible in
+ * order: a cache that has seen one has missed none below it.
  */
 export function keyChangeLock(): string {
   return 'keys'
 }
 
-/** The number of the next change of a key, higher than all before. */
+/** The revision of the next change to a key, higher than all earlier ones. */
 export function* nextRevision(db: QueryBuilder): Steps<number> {
   const last = yield* first(
     db.selectFrom('keys').select('revision').orderBy('revision', 'desc').limit(1),
@@ -227,5 +227,5 @@ export function* nextRevision(db: QueryBuilder): Steps<number> {
 
 /** The error for changing a revoked key. */
 export function revoked(): Problem {
-  return new Problem('key_revoked', 'The key is revoked for good. Create a new one.')
+  return new Problem('key_revoked', 'The key is permanently revoked. Create a new one.')
 }

@@ -1,5 +1,5 @@
-// A child key is never wider than its parent. The request for it is checked when it is made; its
-// rights are computed from both rows whenever one of them changes, so narrowing a parent later also
+// A child key is never wider than its parent. This is checked when the child is created; its rights
+// are computed from both rows whenever one of them changes, so narrowing a parent later also
 // narrows its children.
 import type { CachedKey } from './cached-key.ts'
 import { compileInside, compileScope, isPattern, type Scope } from './scope.ts'
@@ -18,12 +18,12 @@ export interface Widening {
 }
 
 /**
- * Most characters of a child's entries that are compared, times its parent's patterns: some
- * milliseconds. It happens in a transaction, behind which the requests of all keys wait.
+ * Maximum of (characters in the child's entries × patterns of its parent): a few milliseconds of
+ * comparing. It runs in a transaction that blocks the requests of all keys.
  */
 const MAX_COMPARED = 500_000
 
-/** The child's restrictions that exceed its parent's. Null in a child inherits. */
+/** The child's restrictions that are wider than its parent's. Null in a child inherits. */
 export function wideningsOf(child: Restrictions, parent: Restrictions): Widening[] {
   const { models, rpm, allowed_origins } = parent
   const found = models === null ? [] : modelWidenings(child.models ?? [], models)
@@ -47,7 +47,7 @@ function modelWidenings(asked: readonly string[], models: readonly string[]): Wi
       {
         param: 'models',
         detail:
-          'Are too many to compare with the patterns of the parent key. Name fewer, or write them as the parent key has them.',
+          'Are too many to compare with the patterns of the parent key. Send fewer entries, or the same entries as the parent key.',
       },
     ]
   const { allows } = compileScope(models)
@@ -60,7 +60,7 @@ function modelWidenings(asked: readonly string[], models: readonly string[]): Wi
     }))
 }
 
-/** A child key by itself: its own restrictions, without its parent's. */
+/** A child key with only its own restrictions, without its parent's. */
 export interface ChildParts {
   readonly id: string
   readonly endUser: string | null
@@ -74,10 +74,10 @@ export interface ChildParts {
 }
 
 /**
- * The effective rights of a child: those of both it and its parent. It counts and owns objects as
- * its parent, whose id it has.
+ * The effective rights of a child: what both it and its parent allow. It has its parent's id, so it
+ * counts and owns objects as its parent.
  *
- * @param secretEnd when the secret of the parent ends that the child ends with; null: never
+ * @param secretEnd when the parent's secret that the child depends on ends; null: never
  */
 export function narrowKey(
   parent: CachedKey,

@@ -1,4 +1,4 @@
-// Purges proxy keys: removes them from every list, while reports still name them.
+// Purges proxy keys: removes them from every list, but reports still name them.
 import type { Store } from '../store/open.ts'
 import { all, procedure, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
@@ -22,7 +22,7 @@ export async function purgeKey(
   await store.run(softDeleteKey, { id, now })
 }
 
-/** States in which a key has ended. */
+/** The states of a key that has ended. */
 export const ENDED = ['expired', 'revoked'] as const satisfies readonly KeyStatus[]
 
 /**
@@ -42,8 +42,8 @@ export async function purgeKeys(
 }
 
 /**
- * Revokes and hides a key. Its row stays, for reports and because revisions count up from the
- * highest one.
+ * Revokes and hides a key. Its row stays for reports, and because the next revision is counted from
+ * the highest one.
  */
 export const softDeleteKey = procedure(import.meta.url, 'softDeleteKey', softDelete, keyChangeLock)
 

@@ -1,11 +1,11 @@
-// Which models a key may use.
+// Decides which models a key may use.
 //
-// What an entry means: an entry of a key's `models` is either a model's exact name, or a pattern in
-// which `*` stands for any run of characters, including none and including `/` and `:`, but not
-// `#`, behind which Fireworks names a deployment. Case counts. There are no other special
-// characters. A model has one or more spellings (`gemini-x` and `models/gemini-x`; a Bedrock ARN
-// and the id at its end); each provider's row lists them in `modelNames`, and an entry that matches
-// any one of them allows the model:
+// An entry of a key's `models` is either a model's exact name, or a pattern in which `*` matches
+// any run of characters, including none and including `/` and `:`, but not `#`, after which
+// Fireworks names a deployment. Entries are case-sensitive. There are no other special characters.
+// A model has one or more spellings (`gemini-x` and `models/gemini-x`; a Bedrock ARN and the id at
+// its end); each provider's row lists them in `modelNames`, and an entry that matches any one of
+// them allows the model:
 //
 //   Gemini API        gemini-x = models/gemini-x;  a tuned model only as tunedModels/x
 //   Vertex            gemini-x = google/gemini-x = publishers/google/models/gemini-x, and likewise
@@ -26,17 +26,23 @@
 
 /** A compiled list of entries. Immutable; shared by all requests of a key. */
 export interface Scope {
-  /** True for a key without a list: the model does not matter. */
+  /** True for a key without a list: every model is allowed. */
   readonly all: boolean
-  /** Whether `*` is among its entries: a model that a request leaves to the provider is allowed. */
+  /**
+   * Whether `*` is among its entries, so that a request may leave the choice of model to the
+   * provider.
+   */
   readonly anyName: boolean
-  /** Whether one model, given by all its spellings, is allowed. */
+  /** Whether a model, given by all its spellings, is allowed. */
   allows(spellings: readonly string[]): boolean
-  /** Entries of a narrower list: they allow only what this scope and one of the patterns allow. */
+  /**
+   * Adds entries of a narrower list: they allow only what both this scope and one of the patterns
+   * allow.
+   */
   inside(patterns: readonly string[]): readonly string[]
 }
 
-/** Most characters of an entry, most entries of a key. */
+/** Maximum number of characters of an entry, and of entries of a key. */
 export const SCOPE_LIMITS = { entryLength: 256, entries: 500 }
 
 const EVERYTHING: Scope = {
@@ -48,11 +54,13 @@ const EVERYTHING: Scope = {
 
 /**
  * A model's name that is safe to compare with a pattern: printable ASCII without anything that a
- * server might decode, split or resolve. Exact entries are compared as they are.
+ * server might decode, split or resolve. Exact entries are compared unchanged.
  */
 const PLAIN = /^(?!.*(?:\.\.|\/\/|@preset))[A-Za-z0-9._:/@#+~,=()-]+$/
 
-/** A version that is named by its digest, which a request may give alone: Replicate's `version`. */
+/**
+ * A version named by its digest, which a request may send without the model: Replicate's `version`.
+ */
 const VERSION = /^[^*]+:([0-9a-f]{64})$/
 
 /** Compiles a key's `models`. Matching is linear in the length of the name for each entry. */
@@ -91,7 +99,9 @@ function insideOf(entries: readonly string[], patterns: readonly string[]): stri
   return [...new Set(found)]
 }
 
-/** An entry with `*`: the text between these, and its number of `#`, which `*` does not match. */
+/**
+ * An entry with `*`: the text between its stars, and its number of `#`, which `*` does not match.
+ */
 interface Pattern {
   readonly pieces: readonly string[]
   readonly hashes: number
@@ -108,8 +118,8 @@ function hashesIn(text: string): number {
 }
 
 /**
- * Whether `name`, which has as many `#` as a pattern, has its literal pieces in order, the first
- * and last at its ends.
+ * Whether `name`, which has as many `#` as the pattern, contains the pattern's literal pieces in
+ * order, the first and last at its ends.
  */
 function fits(pieces: readonly string[], name: string): boolean {
   const first = pieces[0] ?? ''
@@ -127,10 +137,10 @@ function fits(pieces: readonly string[], name: string): boolean {
 }
 
 /**
- * Compiles a list to tell whether it has an entry, or one of its entries matches everything that
- * this one does: the `*` may cover stars of the other, and none of its other characters may meet
- * one. An exact name is only found as it is, since patterns match it under more conditions: ask
- * `allows`.
+ * Compiles a list into a test of whether an entry is covered: the list contains it, or has a
+ * pattern that matches everything the entry matches. A `*` of the list may cover stars of the
+ * entry; its other characters may not. An exact name is covered only by the same name, because
+ * patterns match names under more conditions: use `allows` for those.
  */
 export function compileInside(entries: readonly string[]): (entry: string) => boolean {
   const own = new Set(entries)
@@ -143,12 +153,12 @@ export function compileInside(entries: readonly string[]): (entry: string) => bo
   }
 }
 
-/** Whether an entry is a pattern, and no exact name. */
+/** Whether an entry is a pattern rather than an exact name. */
 export function isPattern(entry: string): boolean {
   return entry.includes('*')
 }
 
-/** Why an entry cannot be in a key's `models`, as `FieldError` says it, or null. */
+/** Why an entry cannot be in a key's `models`, in the words of a `FieldError`; null if it can. */
 export function scopeEntryProblem(entry: string): string | null {
   if (entry === '') return 'Must not be empty.'
   if (entry.length > SCOPE_LIMITS.entryLength)

@@ -19,14 +19,14 @@ export interface SharedObject {
   created_at: string
 }
 
-/** Most objects shared with one key: all are kept in memory. */
+/** Maximum number of objects shared with one key: all are kept in memory. */
 export const MAX_SHARED_OBJECTS = 1_000
 
 /**
  * Shares an object with a key. Sharing it again changes nothing.
  *
- * @param object its id as the proxy compares it (`objectRef`)
- * @throws Problem `key_not_found`, `key_is_child`; `invalid_field` where as many are shared as can be
+ * @param object its id in the form that the proxy compares (`objectRef`)
+ * @throws Problem `key_not_found`, `key_is_child`; `invalid_field` if the key has the maximum
  */
 export async function shareObject(
   store: Store,
@@ -62,7 +62,7 @@ export async function listSharedObjects(store: Store, keyId: string): Promise<Sh
   return rows.map(shown)
 }
 
-/** Ends the sharing of an object. @throws Problem `key_not_found`, `object_not_found` */
+/** Stops sharing an object. @throws Problem `key_not_found`, `object_not_found` */
 export async function unshareObject(store: Store, keyId: string, id: string): Promise<void> {
   await findOwnRow(store, keyId, null)
   if (!(await store.run(deleteSharedObject, { keyId, id })))
@@ -73,8 +73,8 @@ export async function unshareObject(store: Store, keyId: string, id: string): Pr
 }
 
 /**
- * Stores or finds a shared object; null if the key has the maximum. Gives the key a new revision,
- * so that every process reads it again.
+ * Stores a shared object, or finds it; null if the key has the maximum. Gives the key a new
+ * revision, so that every process reads it again.
  */
 export const insertSharedObject = procedure(
   import.meta.url,

@@ -1,6 +1,6 @@
 // Prometheus metrics at /metrics. Requests are counted from the logged lines, so the two always
-// agree; everything else is read on a scrape. A scrape costs the same however many connections,
-// keys and rows there are, and expensive metrics are rendered once a second at most.
+// agree; everything else is read on a scrape. The cost of a scrape does not depend on the number of
+// connections, keys and rows, and expensive metrics are rendered at most once a second.
 import { stat } from 'node:fs/promises'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { RequestLine } from '../common/log.ts'
@@ -10,24 +10,24 @@ import { HistogramSeries, CounterSeries } from './series.ts'
 export interface Reading {
   readonly help: string
   readonly read: () => number
-  /** Whether it is a counter: it only grows. */
+  /** Whether it is a counter, which only grows. */
   readonly counts?: boolean
 }
 
 /** Counts requests and renders Prometheus metrics. One per process. */
 export interface Metrics {
-  /** Adds gauges and counters, by their names without `tollmark_`. */
+  /** Adds gauges and counters, named without `tollmark_`. */
   add(readings: Readonly<Record<string, Reading>>): void
   /** Counts a finished request. */
   request(line: RequestLine): void
   /**
-   * All metrics in Prometheus' text format, as text and as bytes that scrapes share, with the
+   * All metrics in Prometheus' text format, as text and as bytes that scrapes share, and the
    * content type.
    */
   text(): Promise<{ type: string; body: string; bytes: Uint8Array<ArrayBuffer> }>
 }
 
-/** Histogram buckets in seconds: from an answer out of memory to a long stream. */
+/** Histogram buckets in seconds: from a response served from memory to a long stream. */
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 /** TABLE of prom-client's metrics that enumerate every connection or open file. */
@@ -41,7 +41,7 @@ const EXPENSIVE_METRICS = [
   'process_open_fds',
 ]
 
-/** Milliseconds for which the rendered text is cached, readings excepted. */
+/** Milliseconds for which the rendered text is cached; gauges are always read. */
 const CACHE_MS = 1_000
 
 /**
@@ -55,7 +55,7 @@ export function openMetrics(): Metrics {
   return new PrometheusMetrics(registry)
 }
 
-/** What is counted of proxied requests. */
+/** Metrics of proxied requests. */
 class ProxyMetrics {
   readonly #refused: Counter
   readonly #aborted: Counter
@@ -70,7 +70,7 @@ class ProxyMetrics {
   readonly #firstBytes = new HistogramSeries(
     {
       name: 'tollmark_proxy_first_byte_seconds',
-      help: 'Time to the first byte of proxied answers, in seconds.',
+      help: 'Time to the first byte of proxied responses, in seconds.',
       labels: ['provider'],
     },
     SECONDS,
@@ -85,7 +85,7 @@ class ProxyMetrics {
     help: 'Bytes of bodies sent to and received from providers.',
     labels: ['provider', 'direction'],
   })
-  /** Those that are rendered here, not by the registry. */
+  /** Metrics that are rendered here, not by the registry. */
   readonly series = [this.#durations, this.#firstBytes, this.#tokens, this.#bytes]
 
   constructor(registry: Registry) {
@@ -127,9 +127,9 @@ class PrometheusMetrics implements Metrics {
   readonly #proxy: ProxyMetrics
   readonly #readings: [name: string, reading: Reading][] = []
   #rendered: { at: number; text: Promise<string> } | null = null
-  /** Ends when all earlier scrapes have had their turn. */
+  /** Settles when all earlier scrapes have had their turn. */
   #turn = Promise.resolve()
-  /** The last text, and what it was made of: in a flood of scrapes it is mostly the same. */
+  /** The last text and its source: in a flood of scrapes, it is mostly the same. */
   #whole = { now: '', rest: '', body: '', bytes: new Uint8Array() }
 
   constructor(registry: Registry) {
@@ -165,8 +165,7 @@ class PrometheusMetrics implements Metrics {
   }
 
   async text(): ReturnType<Metrics['text']> {
-    // One in a turn of the event loop: two hundred at once would hold up everything else for as
-    // long as all of them take.
+    // One scrape per turn of the event loop: two hundred at once would block everything else.
     await (this.#turn = this.#turn.then(() => new Promise(setImmediate)))
     const at = performance.now()
     if (this.#rendered === null || at - this.#rendered.at > CACHE_MS)
@@ -181,7 +180,7 @@ class PrometheusMetrics implements Metrics {
     return { type: this.#registry.contentType, body, bytes }
   }
 
-  /** Renders one metric after the other, so that nothing waits for all of them. */
+  /** Renders one metric per turn of the event loop, so that nothing waits for all of them. */
   async #render(): Promise<string> {
     const open = await countOpenFiles()
     if (open !== null) this.#openFiles.set(open)
@@ -206,15 +205,17 @@ function renderMetric([name, { help, read, counts = false }]: readonly [
 }
 
 /**
- * How many files are open, as Linux says since 6.2 without listing them (proc_pid_fd(5)); null
- * where it does not.
+ * The number of open files, which Linux reports since 6.2 without listing them (proc_pid_fd(5));
+ * null elsewhere.
  */
 async function countOpenFiles(): Promise<number | null> {
   const { size } = await stat('/proc/self/fd').catch(() => ({ size: 0 }))
   return size > 0 ? size : null
 }
 
-/** A method that some route answers to; a caller can make up any other. */
+/**
+ * A method that some route handles; callers can make up others, which would be unbounded labels.
+ */
 function methodLabel({ method, route }: RequestLine): string {
   return route === null ? 'any' : method
 }

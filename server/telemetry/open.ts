@@ -1,11 +1,9 @@
-// Whoever watches the server: metrics always, traces where a collector is named.
+// Opens metrics, and traces if a collector is configured.
 import type { Config } from '../config/settings.ts'
 import { withObservers, type Log, type RequestLine } from '../common/log.ts'
 import { openMetrics, type Metrics } from './metrics.ts'
 
-/**
- * Opens what counts and traces requests. `log` tells them of every request, and logs it as before.
- */
+/** Opens metrics and traces. `log` passes every request to them, and logs it as before. */
 export async function openTelemetry(
   { watch }: Config,
   log: Log,
@@ -15,7 +13,7 @@ export async function openTelemetry(
   const metrics = openMetrics()
   const observers = [(line: RequestLine): void => metrics.request(line)]
   if (watch.otlpEndpoint !== null) {
-    // Loaded only where it is used: it takes a fifth of a second.
+    // Loaded only if it is used: it takes a fifth of a second.
     const { openTraces } = await import('./traces.ts')
     const options = {
       endpoint: watch.otlpEndpoint.href,

@@ -1,11 +1,11 @@
 // Metrics that every proxied request changes, kept in plain numbers and written in the text format
-// of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats/). The library looks a
-// series up by all its labels for whatever is added to it: for the eight of a request, that was 5 %
-// of its whole cost.
+// of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats/). The library looks
+// up a series by all its labels for every increment: for the eight of a request, that was 5 % of
+// its total cost.
 
 /**
- * What a metric says of itself. Its labels are ours (a provider's id, a kind, a status): no value
- * needs an escape.
+ * The description of a metric. Its labels are ours (a provider's id, a kind, a status), so no value
+ * needs escaping.
  */
 export interface MetricInfo {
   readonly name: string
@@ -13,7 +13,7 @@ export interface MetricInfo {
   readonly labels: readonly [first: string, second?: string]
 }
 
-/** Numbers by the values of one or two labels, made by `fresh` where there are none yet. */
+/** Numbers by the values of one or two labels; missing ones are created by `fresh`. */
 class Series {
   readonly #fresh: () => number[]
   readonly #series = new Map<string, Map<string | number, number[]>>()
@@ -30,7 +30,7 @@ class Series {
     return numbers
   }
 
-  /** Each with its labels, as they stand between the braces. */
+  /** Each entry with its labels, as written between the braces. */
   *all([first, second]: MetricInfo['labels']): Generator<[labels: string, numbers: number[]]> {
     for (const [one, inner] of this.#series) {
       for (const [other, numbers] of inner)
@@ -76,11 +76,12 @@ export class HistogramSeries {
   constructor(about: MetricInfo, bounds: readonly number[]) {
     this.#about = about
     this.#bounds = bounds
-    // For each bucket how many fell into it and into none before it; how many into none; their sum.
+    // For each bucket, the values that fell into it and no lower one; then the values above all
+    // buckets; then the sum.
     this.#series = new Series(() => Array.from({ length: bounds.length + 2 }, () => 0))
   }
 
-  /** @param second the value of the second label, where there is one */
+  /** @param second the value of the second label, if there is one */
   observe(seconds: number, first: string, second: string | number = ''): void {
     const bounds = this.#bounds
     const numbers = this.#series.at(first, second)

@@ -1,7 +1,7 @@
 // OpenTelemetry: one span for each request, proxied ones with the conventions for generative AI
-// (opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans). Spans are made from the lines that are
-// logged, when a request is over: nothing on a request's way waits for a collector, and no prompt
-// and no answer is ever part of a span.
+// (opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans). Spans are made from the logged lines
+// when a request is over, so no request waits for a collector, and no prompt or response is ever
+// part of a span.
 import {
   SpanKind,
   SpanStatusCode,
@@ -23,24 +23,24 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import type { Log, RequestLine } from '../common/log.ts'
 
-/** Where spans are sent, and how many requests are sampled. */
+/** Where to send spans, and the share of requests to sample. */
 export interface TracesOptions {
-  /** Where spans are posted to: the collector's address, `/v1/traces` not included. */
+  /** The collector's address, without `/v1/traces`. */
   endpoint: string
-  /** Sent with every post. */
+  /** Headers of every POST. */
   headers: Readonly<Record<string, string>> | null
   serviceName: string
-  /** Share of the traces that are kept, 0 to 1, where the caller has not decided. */
+  /** Share of the traces that are kept, 0 to 1, unless the caller has decided. */
   ratio: number
 }
 
 /** Records a span for each logged request. One per process. */
 export interface Traces extends AsyncDisposable {
-  /** Makes the span of a request that is over. */
+  /** Records the span of a finished request. */
   request(line: RequestLine): void
 }
 
-/** TABLE: our providers whose name in the conventions is another. */
+/** TABLE of providers that have another name in the conventions. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   google: 'gcp.gemini',
   vertex: 'gcp.vertex_ai',
@@ -50,7 +50,9 @@ const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   xai: 'x_ai',
 }
 
-/** TABLE: how an endpoint's pattern tells the conventions' operation; the first that fits. */
+/**
+ * TABLE of patterns of endpoints and their operations in the conventions; the first match counts.
+ */
 const OPERATIONS: readonly [RegExp, string][] = [
   [/embed/i, 'embeddings'],
   [/generateContent/i, 'generate_content'],
@@ -59,16 +61,16 @@ const OPERATIONS: readonly [RegExp, string][] = [
 ]
 
 /**
- * How long a collector may take for a post, with all retries (milliseconds): the end of the server
- * waits that long for one that is gone.
+ * How long a POST to the collector may take, with all retries (milliseconds). The shutdown of the
+ * server waits at most this long for a collector that is gone.
  */
 const EXPORT_TIMEOUT_MS = 3_000
 
 /**
- * Opens the way to a collector. Disposing of it sends what waits.
+ * Opens the exporter to a collector. Disposing of it sends the spans that wait.
  *
  * @param clock milliseconds since 1970
- * @param log told when traces begin to get lost, and when that ends
+ * @param log records when traces begin to be lost, and when that ends
  */
 export function openTraces(
   { endpoint, headers, serviceName, ratio }: TracesOptions,
@@ -90,12 +92,12 @@ export function openTraces(
   const tracer = provider.getTracer('tollmark')
   return {
     request: (line) => record(tracer, line, clock()),
-    // A collector that is gone must not keep the server from ending.
+    // A collector that is gone must not keep the server from stopping.
     [Symbol.asyncDispose]: () => provider.shutdown().catch(() => {}),
   }
 }
 
-/** An exporter that says whether what it is given arrives. */
+/** Wraps an exporter to report whether spans are delivered. */
 function reportingExporter(exporter: SpanExporter, log: Pick<Log, 'info' | 'warn'>): SpanExporter {
   let lost = false
   return {
@@ -167,7 +169,7 @@ function operationName({ endpoint = '' }: RequestLine): string {
 }
 
 /**
- * The caller's span, as W3C Trace Context writes it (www.w3.org/TR/trace-context):
+ * The caller's span, from W3C Trace Context (www.w3.org/TR/trace-context):
  * `00-<trace>-<span>-<flags>`.
  */
 function parseTraceparent(traceparent: string | undefined): Context {

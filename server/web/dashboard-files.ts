@@ -1,16 +1,15 @@
-// The dashboard's files. They are read once, at the first request for one, and served from memory:
+// Serves the dashboard's files. They are read once, at the first request, and served from memory:
 // there are few, and they are small.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 
-/** Answers a request if it is for the dashboard; otherwise leaves it alone and says false. */
+/** Responds to a request if it is for the dashboard; otherwise does nothing and returns false. */
 export type Dashboard = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
 
 /**
- * TABLE of the addresses that are pages: all of them are one document, which shows what belongs
- * there.
+ * TABLE of the paths of pages. All have the same document, which renders the page for its path.
  */
 const PAGES = [
   /^\/$/,
@@ -21,16 +20,16 @@ const PAGES = [
 const isPage = (path: string): boolean => PAGES.some((form) => form.test(path))
 
 /**
- * An address that ends in a slash, or whose page is in capitals, as that page is really written;
- * ids stay as they are.
+ * The canonical path of a page: without a final slash, and with the page's name in lower case; ids
+ * are unchanged.
  */
 const ownAddress = (path: string): string =>
   path.replace(/\/$/, '').replace(/^\/[^/]*/, (first) => first.toLowerCase())
 
-/** Addresses of programs, where nobody expects a page. */
+/** Paths for programs, where nobody expects a page. */
 const NOT_PAGES = /^\/(?:api|proxy|livez|readyz|metrics|openapi\.json|assets)(?:[/?]|$)/
 
-/** TABLE of kinds of files. */
+/** TABLE of content types by file extension. */
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -39,8 +38,8 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Scripts, styles and answers come from this server, and nothing else is loaded, run or framed. No
- * text is ever taken for markup or code.
+ * Scripts, styles and data come only from this server; nothing else is loaded, run or framed. No
+ * text is ever interpreted as markup or code.
  */
 const HEADERS = {
   'content-security-policy': [
@@ -66,7 +65,7 @@ const HEADERS = {
 interface File {
   type: string
   etag: string
-  /** Its name changes with its content. */
+  /** Its name contains a hash of its content. */
   forever: boolean
   plain: Buffer
   br: Buffer | undefined
@@ -76,7 +75,7 @@ interface File {
 /**
  * Serves what `dashboard/build.ts` has put into `dist`.
  *
- * @param built settles when it is there: pages wait for it
+ * @param built settles when the dashboard is built; pages wait for it
  */
 export function openDashboard(dist: string, built: Promise<unknown> | null = null): Dashboard {
   let files: ReadonlyMap<string, File> | undefined
@@ -94,7 +93,7 @@ export function openDashboard(dist: string, built: Promise<unknown> | null = nul
     const lost =
       !page && !NOT_PAGES.test(path) && (incoming.headers.accept ?? '').includes('text/html')
     if (!page && !lost && !/^\/(?:assets\/|[\w-]+\.\w+$)/.test(path)) return false
-    // Built while the server runs: seen at the next request.
+    // If it is built while the server runs, the next request sees it.
     files ??= readFiles(dist)
     const own = ownAddress(path)
     if (lost && isPage(own)) {
@@ -110,12 +109,7 @@ export function openDashboard(dist: string, built: Promise<unknown> | null = nul
     const file = page || lost ? files?.get('/index.html') : files?.get(path)
     if (!file && !page) return false
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
-      answer(
-        outgoing,
-        405,
-        { allow: 'GET, HEAD' },
-        'This is a page; it answers to GET and HEAD only.\n',
-      )
+      answer(outgoing, 405, { allow: 'GET, HEAD' }, 'This page supports only GET and HEAD.\n')
     else if (!file)
       answer(outgoing, 503, {}, 'The dashboard has not been built. `npm start` builds it.\n')
     else serve(incoming, outgoing, file, lost ? 404 : 200)
@@ -146,7 +140,10 @@ function serve(
   outgoing.end(incoming.method === 'HEAD' ? undefined : bytes)
 }
 
-/** The smallest form that the caller takes. A weight of 0 is a no (RFC 9110, section 12.5.3). */
+/**
+ * The smallest encoding that the caller accepts. A weight of 0 means "not acceptable" (RFC 9110,
+ * section 12.5.3).
+ */
 function chosen({ plain, br, gzip }: File, accepted: string): [string | null, Buffer] {
   const takes = (coding: string): boolean =>
     new RegExp(

@@ -24,5 +24,5 @@ test('a configured master key takes precedence and is not stored', (t) => {
 test('a file without a valid key is never replaced', (t) => {
   const data = temporaryFolder(t)
   writeFileSync(join(data, 'master.key'), 'half a k')
-  assert.throws(() => readMasterKey(null, data), /holds no key of 32 bytes/)
+  assert.throws(() => readMasterKey(null, data), /does not contain a 32-byte key/)
 })

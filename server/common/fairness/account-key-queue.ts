@@ -27,7 +27,7 @@ class Deque<T> {
     return item
   }
 
-  /** The oldest, which stays. */
+  /** The oldest item, which stays in the queue. */
   peek(): T | undefined {
     return this.#items[this.#first]
   }
@@ -45,7 +45,7 @@ class Deque<T> {
     for (let at = this.#first; at < this.#items.length; at++) yield this.#items[at]!
   }
 
-  /** Takes the newest. */
+  /** Takes the newest item. */
   pop(): T | undefined {
     return this.size === 0 ? undefined : this.#items.pop()
   }
@@ -79,11 +79,11 @@ interface KeyQueue<T> {
 export class AccountKeyQueue<T> {
   readonly #most: number
   readonly #ownerOf: (item: T) => Owner
-  // Kept while they are empty: a map that gains and loses an entry with every request costs more
-  // than the request's turn.
+  // Kept when they are empty: adding and removing an entry for every request would cost more than
+  // the rest of the request's turn.
   readonly #accounts = new Map<string, AccountQueue<T>>()
   readonly #keys = new Map<string, KeyQueue<T>>()
-  /** Accounts that have something waiting, the next one first. */
+  /** Accounts with waiting items, the next one first. */
   readonly #ready = new Deque<AccountQueue<T>>()
   #size = 0
 
@@ -96,7 +96,7 @@ export class AccountKeyQueue<T> {
     return this.#size
   }
 
-  /** Adds an item. Returns the item that was rejected, if any: another one or this one. */
+  /** Adds an item. Returns the item that was rejected, if any: this one or another. */
   push(item: T): T | null {
     const keyQueue = this.#lineOf(this.#ownerOf(item))
     let dropped: T | null = null
@@ -120,8 +120,8 @@ export class AccountKeyQueue<T> {
   }
 
   /**
-   * Takes up to `most` items, in turns. If `fits` rejects a key's next item, that key waits until
-   * the next call.
+   * Takes up to `most` items, in turns. If `fits` rejects a key's next item, that key is skipped
+   * until the next call.
    */
   take(limit: number, fits: (item: T) => boolean = () => true): T[] {
     const taken: T[] = []
@@ -197,7 +197,7 @@ export class AccountKeyQueue<T> {
     account.queued = true
   }
 
-  /** The largest line of the account that holds most; undefined where nobody waits. */
+  /** The longest queue of the account with the most items; undefined if nothing waits. */
   #largest(): KeyQueue<T> | undefined {
     const account = largestOf(this.#ready, ({ size }) => size)
     return account && largestOf(account.ready, ({ items }) => items.size)

@@ -3,18 +3,18 @@ import { FairShares, type FairSharesLimits, type RejectReason, type Slot } from 
 
 /** Limits of a fair queue, and the error for work that it rejects. */
 export interface FairQueueLimits {
-  /** Pieces of work that run at the same time. */
+  /** Maximum number of pieces of work that run at the same time. */
   readonly concurrency: number
   /**
-   * Pieces that may run above that, each the only one of its owner, once it has waited for so many
-   * milliseconds. Default: none.
+   * Pieces that may run beyond that, each the only one of its owner, after it has waited for
+   * `after` milliseconds. Default: none.
    */
   readonly beyond?: { readonly pieces: number; readonly after: number }
-  /** Pieces of one owner's work that run at the same time. */
+  /** Maximum number of pieces of one owner's work that run at the same time. */
   readonly perOwner: number
   /** Limits of the waiting work. */
   readonly waiting: FairSharesLimits
-  /** Makes the error for work that is rejected, or evicted while it waits. */
+  /** Creates the error for work that is rejected, or evicted while it waits. */
   readonly refusal: (why: RejectReason) => Error
 }
 
@@ -23,7 +23,7 @@ interface OwnerState {
   running: number
   /** The start tag of the owner's next piece of work. */
   startTag: number
-  /** What starts each piece, and since when it waits. */
+  /** The callback that starts each piece, and the time since which it has waited. */
   readonly waiting: Map<() => void, number>
 }
 
@@ -40,7 +40,7 @@ export class FairQueue {
   readonly #slots: FairShares
   readonly #owners = new Map<string, OwnerState>()
   #running = 0
-  /** The turn of the last piece that was begun. */
+  /** The start tag of the last piece that was started. */
   #virtualTime = 0
 
   constructor(limits: FairQueueLimits) {
@@ -54,7 +54,7 @@ export class FairQueue {
   }
 
   /**
-   * Waits until one piece of work may run. Dispose the result when it has ended.
+   * Waits until one piece of work may run. Dispose of the result when the work has ended.
    *
    * @param isEvictable whether it may be evicted while it waits
    * @throws the refusal; the reason of `signal`
@@ -71,8 +71,8 @@ export class FairQueue {
   }
 
   /**
-   * Counts a piece of work that does not use this queue's slots, until the result is disposed; null
-   * if the owner already runs its maximum.
+   * Counts a piece of work that does not use this queue's slots, until the result is disposed of;
+   * null if the owner already runs its maximum.
    */
   occupy(owner: string): Disposable | null {
     const state = this.#stateOf(owner)
@@ -89,7 +89,7 @@ export class FairQueue {
     }
   }
 
-  /** Running pieces of each owner that has any. */
+  /** Running pieces of each owner that has some. */
   running(): [owner: string, pieces: number][] {
     return [...this.#owners].flatMap(([owner, { running }]) =>
       running > 0 ? [[owner, running] as [string, number]] : [],

@@ -1,17 +1,19 @@
-// Slots of one kind (uploads, waiting conversions, API requests, sign-ins), shared so that one
-// owner's many never keep out another's few.
+// Slots of one kind (uploads, waiting conversions, API requests, sign-ins), shared so that an owner
+// with many never keeps out an owner with few.
 //
-// Anybody may take a free slot. When none is free, an owner within its share still gets one: the
+// Any owner may take a free slot. When none is free, an owner within its share still gets one: the
 // newest evictable slot of the owner furthest over its share is evicted, or the limit is exceeded,
 // up to twice the slots. An owner beyond its share is rejected.
 
 /** How many slots there are, and how they are shared. */
 export interface FairSharesLimits {
-  /** Slots that anybody may take. */
+  /** Slots that any owner may take. */
   readonly slots: number
   /** Slots that an owner gets even when all are taken; default: a quarter. */
   readonly share?: number
-  /** Whether an owner without a slot always gets one. Only for a bounded number of owners. */
+  /**
+   * Whether an owner without a slot always gets one. Use it only for a bounded number of owners.
+   */
   readonly always: boolean
 }
 
@@ -22,7 +24,7 @@ export type RejectReason = 'share' | 'full'
 export class Slot {
   readonly owner: string
   readonly #release: (slot: Slot) => void
-  /** Ends the work; undefined: it cannot be dropped any more. */
+  /** Ends the work; undefined if it can no longer be evicted. */
   #onEvict: (() => void) | undefined
 
   constructor(owner: string, release: (slot: Slot) => void, evict: (() => void) | undefined) {
@@ -54,12 +56,12 @@ export class Slot {
   }
 }
 
-/** Gives out slots, fairly by owner. */
+/** Hands out slots, fairly by owner. */
 export class FairShares {
   readonly #slots: number
   readonly #share: number
   readonly #always: boolean
-  /** Places of each owner, the oldest first. */
+  /** Slots of each owner, the oldest first. */
   readonly #owners = new Map<string, Set<Slot>>()
   #used = 0
 
@@ -111,7 +113,7 @@ export class FairShares {
     if (slots.size === 0) this.#owners.delete(slot.owner)
   }
 
-  /** Looks at every owner: only where all places are taken, of which there are few. */
+  /** Looks at every owner, but only if all slots are taken, and there are few of them. */
   #newestOfLargest(atLeast: number): Slot | undefined {
     let found: Slot | undefined
     let largest = Math.max(this.#share, atLeast)

@@ -1,10 +1,10 @@
-// Divides long work into slices, so that the event loop runs in between.
+// Divides long work into slices, so that the event loop can run between them.
 import type { Owner } from './account-key-queue.ts'
 import type { TurnBudget } from './turn-budget.ts'
 
-/** Length of a slice. */
+/** Length of a slice (milliseconds). */
 const SLICE_MS = 1
-/** Steps between two reads of the clock. */
+/** Number of steps between two reads of the clock. */
 const STEPS_PER_CHECK = 16
 
 /** The slices of one piece of work, whose steps take less than 50 µs each. */
@@ -15,16 +15,16 @@ export class TimeSlices {
   #steps = 0
 
   /**
-   * @param turns shared by all such work: what many pieces take in one turn of the event loop is
-   *   what its budget allows, not a slice each
-   * @param owner whose turns this piece takes
+   * @param turns shared by all such work: together, all pieces take what the budget allows in one
+   *   turn of the event loop, not a slice each
+   * @param owner the owner in whose turns this piece runs
    */
   constructor(turns: TurnBudget, owner: Owner) {
     this.#turns = turns
     this.#owner = owner
   }
 
-  /** Call after each step. True if the slice is over: then await `next`. */
+  /** Call it after each step. If it returns true, the slice is over: await `next`. */
   isOver(): boolean {
     return ++this.#steps % STEPS_PER_CHECK === 0 && performance.now() >= this.#end
   }

@@ -12,19 +12,19 @@ const newQueue = (): AccountKeyQueue<Waiting> =>
   new AccountKeyQueue<Waiting>(Infinity, ({ owner }) => owner)
 
 /**
- * Does a bounded amount of work in one turn of the event loop: pieces of it, or what they cost. It
- * is counted and not timed: a clock would count what the machine does meanwhile.
+ * Does a bounded amount of work in one turn of the event loop. The amount is counted in pieces or
+ * their cost, not timed: a clock would include whatever else the machine does.
  */
 export class TurnBudget {
   /** Counts the turns that reached the bound. */
   turn = 0
   readonly #limit: number
-  /** Turns with little to do are counted as one. */
+  /** Several turns with little to do are counted as one. */
   #left: number
   #isNextPlanned = false
   #waiting = newQueue()
 
-  /** @param limit how much is done in one turn of the event loop */
+  /** @param limit the amount of work in one turn of the event loop */
   constructor(limit: number) {
     this.#limit = this.#left = limit
   }
@@ -34,11 +34,11 @@ export class TurnBudget {
     return this.#left <= 0 || this.#waiting.size > 0
   }
 
-  /** Counts what was done without asking. @returns whether it was more than may be */
+  /** Counts work that was done without asking. @returns whether that exceeds the limit */
   spend(cost = 1): boolean {
     const { isBusy } = this
     this.#left -= cost
-    // Most turns never come to their end, and need no callback.
+    // Most turns never reach the limit, and need no callback.
     if (isBusy || this.#left <= 0) this.#planNext()
     return isBusy
   }
@@ -52,7 +52,7 @@ export class TurnBudget {
   }
 
   /**
-   * Calls `work` in a later turn of the event loop, when it is the owner's.
+   * Calls `work` in a later turn of the event loop, when it is the owner's turn.
    * @param cost 0 for work that counts itself
    */
   defer(owner: Owner, work: () => void, cost = 1): void {
@@ -82,5 +82,5 @@ export class TurnBudget {
   }
 }
 
-/** Makes a budget of `limit` pieces of work in one turn of the event loop. */
+/** Creates a budget of `limit` pieces of work per turn of the event loop. */
 export const createTurns = (limit: number): TurnBudget => new TurnBudget(limit)

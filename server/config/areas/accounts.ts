@@ -1,13 +1,10 @@
 // The settings of accounts and their plans.
 import { integer, json, setting, text, type Kind, type SettingsArea } from '../setting-kinds.ts'
 
-/** The most conversions a day that a plan can have. */
+/** The largest daily quota that a plan can have. */
 const MAX_COUNT = 1_000_000_000
 
-/**
- * Plans by their names: how many conversions a UTC day their accounts have; `null` is without a
- * limit.
- */
+/** Plans by name, and the conversions that their accounts have per UTC day; `null` is no limit. */
 type PlanLimits = Record<string, { conversions_per_day: number | null }>
 
 const plans: Kind<Readonly<PlanLimits>> = json(

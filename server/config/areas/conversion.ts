@@ -10,7 +10,7 @@ import {
   type SettingsArea,
 } from '../setting-kinds.ts'
 
-/** Megabytes below which a converter may not even start (it takes 12 for an empty page). */
+/** With fewer megabytes than this, a converter may not even start (an empty page takes 12). */
 const MIN_HEAP = 32
 
 /** TABLE of the settings of uploads, conversions and jobs. */
@@ -82,7 +82,7 @@ export const conversion = {
     'TOLLMARK_TRANSFER_IDLE',
     timeout,
     '30s',
-    'How long an upload, another body sent to the API, or an answer may stall before it is abandoned.',
+    'How long an upload, another body sent to the API, or a response may stall before it is abandoned.',
   ),
   deadline: setting('TOLLMARK_CONVERSION_DEADLINE', timeout, '2m', 'Time limit of one conversion.'),
   heap: setting(
@@ -107,6 +107,6 @@ export const conversion = {
     'TOLLMARK_IDEMPOTENCY_RETENTION',
     duration,
     '24h',
-    'How long an Idempotency-Key repeats its first answer.',
+    'How long an Idempotency-Key repeats its first response.',
   ),
 } satisfies SettingsArea

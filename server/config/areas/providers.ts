@@ -1,9 +1,9 @@
-// The settings that each provider has: its credential, and where it is dialled.
+// The settings of each provider: its credential, and the address to dial.
 import { mapValues } from '../map-values.ts'
 import { PROVIDER_CREDENTIALS } from '../provider-credentials.ts'
 import { credential, dialled, setting } from '../setting-kinds.ts'
 
-/** The variable by which a provider is dialled elsewhere. */
+/** The variable that overrides a provider's address. */
 export const upstreamVariable = (id: string): string =>
   `TOLLMARK_UPSTREAM_${id.toUpperCase().replaceAll('-', '_')}`
 
@@ -12,9 +12,9 @@ export const credentials = mapValues(PROVIDER_CREDENTIALS, (name) =>
   setting(name, credential, null, 'The credential for this provider.', { secret: true }),
 )
 
-/** TABLE of the addresses where providers are dialled instead of their own, by provider. */
+/** TABLE of the addresses that override the providers' own, by provider. */
 export const upstreams = mapValues(PROVIDER_CREDENTIALS, (_, id) =>
-  // What is wrong with one may be the password in it.
+  // A rejected value may contain a password.
   setting(
     upstreamVariable(id),
     dialled,

@@ -24,13 +24,13 @@ export const proxy = {
     'TOLLMARK_FIRST_BYTE_TIMEOUT',
     timeout,
     '15m',
-    "Time limit from the end of a request to the head of the provider's answer; also how long a request body may stall on its way to the provider.",
+    "Time limit from the end of a request to the head of the provider's response; also how long a request body may stall on its way to the provider.",
   ),
   idleTimeout: setting(
     'TOLLMARK_IDLE_TIMEOUT',
     timeout,
     '15m',
-    "How long a provider's answer may stall.",
+    "How long a provider's response may stall.",
   ),
   keepAlive: setting(
     'TOLLMARK_KEEP_ALIVE',

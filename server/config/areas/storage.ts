@@ -16,7 +16,7 @@ const database: Kind<URL> = {
   parse: (value) => {
     const address = url('sqlite:', 'postgres:', 'postgresql:').parse(value)
     if (address === undefined || decoded(address.pathname) === undefined) return undefined
-    // What stands behind two slashes only is a host, which a file does not have.
+    // After only two slashes comes a host, which a file does not have.
     return address.protocol === 'sqlite:' && (address.host !== '' || address.pathname === '')
       ? undefined
       : address

@@ -1,4 +1,4 @@
-// The pools: select the connection of a request, and keep idle ones for a while.
+// The connection pools: select the connection for a request, and keep idle ones for a while.
 import type { CreateTurns, Turns } from '../turns.ts'
 import { ClientConnection } from './connection.ts'
 import type { Destination } from './destination.ts'
@@ -23,12 +23,12 @@ export { destinationOf, PrivateAddressError, type Destination } from './destinat
 /** Sends requests to upstreams. */
 export type HttpClient = {
   send(request: OutboundRequest, handler: ResponseHandler): PendingRequest
-  /** Closes the unused connections now and every other when its call ends. */
+  /** Closes unused connections now, and every other one when its exchange ends. */
   close(): void
 }
 
 /**
- * Connections started in one turn of the event loop. A TLS handshake costs about a millisecond of
+ * Connections opened in one turn of the event loop. A TLS handshake costs about a millisecond of
  * CPU: a thousand at once, as in a burst of one key, would delay everything else by a second. The
  * number in progress is not limited, because a distant upstream may be slow.
  */
@@ -39,24 +39,27 @@ const CONNECTS_PER_TURN = 8
  */
 const WRITES_PER_TURN = 2
 /**
- * Responses of which a piece is read in one turn of the event loop before those that come again and
- * again wait for their turn. What has come for one meanwhile is read as one piece: a thousand
- * responses with an event each millisecond would otherwise take all of the processor.
+ * Responses of which a piece is read in one turn of the event loop; beyond that, responses that
+ * also had data in the turn before must wait for their turn. All that arrives meanwhile is read as
+ * one piece: otherwise a thousand responses with an event each millisecond would take the whole
+ * CPU.
  */
 const READS_PER_TURN = 32
 /** A pooled connection that has been idle for longer than this is checked before it is used. */
 const STALE_AFTER_MS = 250
-/** The upstream's own keep-alive time less this: its FIN may be on the way already. */
+/**
+ * Subtracted from the upstream's own keep-alive time, because its FIN may already be on the way.
+ */
 const KEEP_ALIVE_MARGIN_MS = 1_000
-/** How often it is looked for connections that have rested too long. */
+/** How often idle connections are checked for their age. */
 const IDLE_SWEEP_MS = 500
 
 /**
- * Opens a client: HTTP/1.1, bytes as they are, one request per connection at a time, no redirect
- * followed, nothing decoded, nothing buffered.
+ * Creates a client: HTTP/1.1, one request per connection at a time; it follows no redirects, and
+ * neither decodes nor buffers bodies.
  *
  * @param now a monotonic clock in milliseconds
- * @param turns makes the turns in which connections are opened, and bodies written and read
+ * @param turns creates the turns in which connections are opened, and bodies written and read
  */
 export function createHttpClient(
   limits: ClientLimits,
@@ -72,10 +75,10 @@ class PooledClient implements HttpClient, ConnectionPool {
   readonly #now: () => number
   readonly #connects: Turns
   readonly #writes: Turns
-  /** Unused connections by where they lead, the one used last at the end. */
+  /** Unused connections by destination, the most recently used last. */
   readonly #idle = new Map<Destination, ClientConnection[]>()
-  // Not the requests: a set that changes with each of them would keep their garbage alive from one
-  // of its tables to the next.
+  // Connections, not requests: a set that changes with every request would keep their garbage alive
+  // when its table is copied.
   readonly #live = new Set<ClientConnection>()
   #closed = false
   /** Set while there are connections: one timer for all limits. */
@@ -113,7 +116,7 @@ class PooledClient implements HttpClient, ConnectionPool {
     this.#writes.schedule(owner, pieces)
   }
 
-  /** The connection that was used last: it is the likeliest to be alive. */
+  /** The most recently used connection, which is the likeliest to be alive. */
   acquire(destination: Destination): ClientConnection | null {
     const idle = this.#idle.get(destination) ?? []
     for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
@@ -147,7 +150,7 @@ class PooledClient implements HttpClient, ConnectionPool {
     return connection
   }
 
-  /** Whether a connection has rested longer than the upstream, or we, keep one. */
+  /** Whether a connection has been idle for longer than the upstream, or we, keep one. */
   #isExpired(connection: ClientConnection, at: number): boolean {
     const said = connection.parser.keepAliveSeconds
     const keepAlive =
@@ -178,7 +181,7 @@ class PooledClient implements HttpClient, ConnectionPool {
   }
 }
 
-/** How often limits are checked: a few times within the shortest of them (milliseconds). */
+/** How often limits are checked (milliseconds): a few times within the shortest. */
 function sweepPeriod({ connect, firstByte, idle }: ClientLimits): number {
   return Math.min(1_000, Math.max(10, Math.min(connect, firstByte, idle) / 8))
 }

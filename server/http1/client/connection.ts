@@ -11,7 +11,7 @@ export type ConnectionUser = Omit<ResponseEvents, 'onSwitch'> & {
   onSwitch(headers: RawHeaders, connection: RawConnection): void
   /** Something of the request has been written. */
   readonly writeStarted: boolean
-  /** The connection can be written to (at once if it was idle in the pool). */
+  /** The connection can be written to (immediately if it was idle in the pool). */
   onReady(): void
   /** The socket takes more bytes again. */
   onDrain(): void
@@ -22,16 +22,16 @@ export type ConnectionUser = Omit<ResponseEvents, 'onSwitch'> & {
 }
 
 /**
- * One socket to one dial, carrying one request at a time. It belongs to its user from {@link assign}
- * until the response is complete, and to the pool in between; anything unexpected in between closes
- * it.
+ * One socket to one destination, carrying one request at a time. It belongs to its user from {@link
+ * assign} until the response is complete, and otherwise to the pool; anything unexpected while it
+ * is in the pool closes it.
  */
 export class ClientConnection implements ResponseEvents {
   readonly socket: Socket
   readonly parser: ResponseParser
-  /** Whether a request has been answered on this connection before. */
+  /** Whether a request has completed on this connection before. */
   reused = false
-  /** Monotonic milliseconds at which the connection was last given back. */
+  /** Monotonic milliseconds at which the connection was last released. */
   idleSince = 0
   #user: ConnectionUser | null = null
   #ready = false
@@ -41,8 +41,8 @@ export class ClientConnection implements ResponseEvents {
   #take: ((bytes: Buffer) => void) | null = null
 
   /**
-   * Starts dialling. Bytes are read into one buffer that all connections share; users copy what
-   * they keep. `onLost` is called when the connection closes.
+   * Starts dialling. Bytes are read into one buffer that all connections share; users must copy
+   * what they keep. `onLost` is called when the connection closes.
    * @throws {PrivateAddressError} see {@link openSocket}
    */
   constructor(destination: Destination, onLost: (connection: ClientConnection) => void) {
@@ -87,14 +87,14 @@ export class ClientConnection implements ResponseEvents {
     this.#user?.checkTimeout(now)
   }
 
-  /** Ends the connection; its user hears nothing more. */
+  /** Closes the connection without further callbacks to its user. */
   destroy(): void {
     this.#user = null
     this.parser.stop()
     this.socket.destroy()
   }
 
-  /** Ends the connection because of a failure that is reported to its user. */
+  /** Closes the connection because of a failure, which is reported to its user. */
   fail(error: Error): void {
     const user = this.#user
     this.destroy()
@@ -135,15 +135,14 @@ export class ClientConnection implements ResponseEvents {
   #read(chunk: Buffer): void {
     if (this.#take !== null) return this.#take(chunk)
     if (this.#user === null) return this.destroy()
-    // Such as a server's 408 for an idle connection: it answers no request.
+    // For example, a server's 408 for an idle connection, which belongs to no request.
     if (this.reused && !this.#user.writeStarted)
-      return this.fail(new ProtocolError('the upstream sent bytes before it was asked'))
+      return this.fail(new ProtocolError('the upstream sent bytes before a request'))
     try {
       this.parser.push(chunk)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      // The response before the stray bytes may have been complete already: then only the
-      // connection is spoilt.
+      // If the response was complete before the stray bytes, only the connection is unusable.
       if (this.#user === null) this.destroy()
       else this.fail(error)
     }

@@ -4,39 +4,41 @@ import { BlockList, connect as connectTcp, isIP, type LookupFunction, type Socke
 import type { SecureContext } from 'node:tls'
 import { sharedResolve, type Resolve } from './lookup.ts'
 
-// An import would read every export of the module, and so parse all root certificates: 20 ms of each
-// start.
+// An import would read every export of the module, and so parse all root certificates, which adds
+// 20 ms to each start.
 const { connect: connectTls, createSecureContext } = process.getBuiltinModule('node:tls')
 
 /**
- * The address of one provider, and the name that it is called by. Built from the operator's
- * settings, never from a request.
+ * The address and host name of one provider. Built from the operator's settings, never from a
+ * request.
  */
 export type Destination = {
   tls: boolean
-  /** Host name or address (no brackets) and port that we connect to. */
+  /** The host name or address (without brackets) and port that we connect to. */
   host: string
   port: number
   /** The name that the certificate must be valid for, and that SNI names. */
   servername: string
   /** The `Host` header. */
   hostHeader: string
-  /** The path of the operator's base URL, which precedes the request path; '' if it has none. */
+  /**
+   * The path of the operator's base URL, which is put before the request path; '' if it has none.
+   */
   basePath: string
   /**
-   * Whether addresses of private ranges may be dialled: only where the operator named the address.
+   * Whether addresses in private ranges may be dialled: only if the operator named the address.
    */
   allowPrivate: boolean
 }
 
-/** The name resolved to an address that must not be reached from here. */
+/** The name resolved to a private address that must not be dialled. */
 export class PrivateAddressError extends Error {}
 
 /**
- * TABLE of address ranges that no provider lives in: those of IANA's special-purpose registries
- * (RFC 6890 and updates), and public ones at which clouds serve their own machines. IPv4-mapped
- * addresses are compared by the IPv4 rows; every other way to carry an IPv4 address in IPv6 is
- * refused whole.
+ * TABLE of address ranges in which no provider lives: those of IANA's special-purpose registries
+ * (RFC 6890 and updates), and public addresses at which clouds serve their own machines.
+ * IPv4-mapped addresses are compared with the IPv4 rows; every other way to embed an IPv4 address
+ * in IPv6 is rejected.
  */
 const PRIVATE_RANGES: readonly [
   net: string,
@@ -81,7 +83,7 @@ const PRIVATE_RANGES: readonly [
 const privateRanges = new BlockList()
 for (const [net, prefix, family] of PRIVATE_RANGES) privateRanges.addSubnet(net, prefix, family)
 
-/** Whether an IP address lies in a range that only the operator may name. */
+/** Whether an IP address is in a range that may be dialled only if the operator named it. */
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 0) return true
@@ -89,11 +91,11 @@ export function isPrivateAddress(address: string): boolean {
 }
 
 /**
- * The dial of a provider's origin (`https://host[:port]`), or of the base URL that the operator put
- * in its place. A base URL with a host name is a server of its own (a regional endpoint): its name
- * is checked and sent. One with a bare address or `localhost` only changes the route: the
- * provider's name stays in SNI, certificate check and `Host`. Private addresses may be dialled
- * where the operator named the base URL, or an address or `localhost` as the origin itself.
+ * The destination of a provider's origin (`https://host[:port]`), or of the base URL that the
+ * operator set instead. A base URL with a host name is a server of its own (a regional endpoint):
+ * its name is checked and sent. One with a bare address or `localhost` only changes the route: the
+ * provider's name stays in SNI, certificate check and `Host`. Private addresses may be dialled if
+ * the operator set the base URL, or an address or `localhost` as the origin.
  *
  * @throws {TypeError} the URL is neither http nor https
  */
@@ -115,8 +117,8 @@ export function destinationOf(origin: URL, base: URL = origin): Destination {
 }
 
 /**
- * A resolver that never yields a private address. It runs for the very connection that is being
- * made, so a name that answers differently the second time (DNS rebinding) gains nothing.
+ * A resolver that never returns a private address. It runs for the connection being opened, so a
+ * name that resolves differently the second time (DNS rebinding) gains nothing.
  */
 export function publicLookup(resolve: Resolve): LookupFunction {
   return lookupOf(resolve, (address) => !isPrivateAddress(address))
@@ -140,26 +142,26 @@ const resolveOnce = sharedResolve()
 const guardedLookup = publicLookup(resolveOnce)
 const openLookup = lookupOf(resolveOnce, () => true)
 /**
- * Shared by all connections, because Node otherwise makes one for each. Created late, because it
- * reads certificates.
+ * Shared by all connections, because Node would otherwise create one for each. Created lazily,
+ * because it reads certificates.
  */
 let secureContext: SecureContext | undefined
 /** TLS sessions by server name: a resumed handshake saves a round trip. */
 const sessions = new Map<string, Buffer>()
 
 /**
- * All sockets read into this, one at a time: Node would allocate 64 KB for every piece that
+ * All sockets read into this buffer, one at a time: Node would allocate 64 KB for every piece that
  * arrives.
  */
 const incoming = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** How long what arrived before a reset is waited for. */
+/** How long to wait for bytes that arrived before a reset (milliseconds). */
 const LAST_READS_MS = 1_000
 
 /**
- * A server that refuses an upload answers and closes, which resets the connection while we write.
- * Node would discard the bytes that have arrived; here a failed write ends the socket only after
- * everything is read, with the error of the write.
+ * A server that rejects an upload responds and closes, which resets the connection while we write.
+ * Node would discard the bytes that have arrived. Here, a failed write ends the socket with its
+ * error only after everything has been read.
  */
 function readBeforeReset(socket: Socket, lost: (error: Error) => void): Socket {
   const destroy = socket.destroy.bind(socket)
@@ -178,10 +180,11 @@ function readBeforeReset(socket: Socket, lost: (error: Error) => void): Socket {
 }
 
 /**
- * Opens a connection. Certificates are always verified. `ready` runs once it can be written to,
- * `read` with every piece that arrives, whose memory is only lent for the call, `lost` when nothing
- * more can be written; failures arrive as the socket's `error`.
- * @throws {PrivateAddressError} the dial names a private address that the operator did not allow
+ * Opens a connection. Certificates are always verified. `ready` is called once the socket can be
+ * written to; `read` with every piece that arrives, whose memory is only lent for the call; `lost`
+ * when nothing more can be written. Failures are emitted as the socket's `error`.
+ * @throws {PrivateAddressError} the destination names a private address that the operator did not
+ *   allow
  */
 export function openSocket(
   destination: Destination,
@@ -220,7 +223,7 @@ export function openSocket(
   const session = sessions.get(cacheKey)
   const tls = connectTls({
     ...route,
-    // SNI carries names only; an address is checked against the certificate all the same.
+    // SNI carries names only; an address is still checked against the certificate.
     servername:
       isIP(destination.servername.replace(/^\[|\]$/g, '')) === 0 ? destination.servername : '',
     ALPNProtocols: ['http/1.1'],

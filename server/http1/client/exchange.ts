@@ -1,5 +1,4 @@
-// One request and its response: over which connection, how long each may take, and what every
-// failure means.
+// One request and its response: the connection, the timeouts, and what each failure means.
 import type { RawHeaders } from '../header-fields.ts'
 import type { RawConnection } from '../raw-connection.ts'
 import type { Turns } from '../turns.ts'
@@ -8,7 +7,7 @@ import type { Destination } from './destination.ts'
 import type { ResponseEvents } from './response-parser.ts'
 import { INTERNAL_OWNER, RequestWriter, type OutboundRequest } from './request-writer.ts'
 
-/** Why there is no (complete) response. */
+/** Why there is no response, or no complete one. */
 export class UpstreamError extends Error {
   /** `unreachable`: no connection, or it broke. `timeout`: silence for longer than the limit. */
   readonly code: 'unreachable' | 'timeout'
@@ -26,8 +25,8 @@ export class UpstreamError extends Error {
 export type ResponseHandler = Omit<ResponseEvents, 'onSwitch'> & {
   onError(error: UpstreamError): void
   /**
-   * The upstream has switched protocols, in answer to a request that asked for it: nothing else is
-   * reported. Left out, it is an error.
+   * The upstream has switched protocols, as the request asked: nothing else is reported. If this is
+   * missing, a switch is an error.
    */
   onSwitch?(headers: RawHeaders, connection: RawConnection): void
 }
@@ -36,10 +35,10 @@ export type ResponseHandler = Omit<ResponseEvents, 'onSwitch'> & {
 export type PendingRequest = {
   /** Body bytes handed to the connection so far. */
   readonly bytesSent: number
-  /** Stops reading the response until {@link resume}; the upstream feels it through TCP. */
+  /** Stops reading the response until {@link resume}; TCP slows the upstream down. */
   pause(): void
   resume(): void
-  /** Ends the call at once and closes its connection, without further callbacks. */
+  /** Ends the exchange immediately and closes its connection, without further callbacks. */
   abort(): void
 }
 
@@ -48,24 +47,25 @@ export type ClientLimits = {
   /** Until the connection is established, including TLS. */
   connect: number
   /**
-   * From the last byte sent, also of a request whose rest does not come, until the response's head.
+   * From the last byte sent until the response's head, even if the rest of the request does not
+   * arrive.
    */
   firstByte: number
-  /** Between two pieces of a response, whichever side delays it. */
+  /** Between two pieces of a response, whichever side causes the delay. */
   idle: number
-  /** How long an unused connection is kept when the upstream does not say. */
+  /** How long an unused connection is kept if the upstream does not specify it. */
   keepAlive: number
-  /** How many unused connections are kept to one destination. */
+  /** Maximum number of unused connections to one destination. */
   maxIdlePerDestination: number
 }
 
-/** The source of an exchange's connection, and the state it shares with all others. */
+/** The source of an exchange's connection, and the state shared by all exchanges. */
 export type ConnectionPool = {
-  /** Opens a connection for a request, when it is its turn. */
+  /** Opens a connection for a request, when it is the owner's turn. */
   open(request: OutboundRequest, use: (open: () => ClientConnection) => void): void
-  /** Writes some pieces of a large body, when it is the request's turn. */
+  /** Writes some pieces of a large body, when it is the owner's turn. */
   write(request: OutboundRequest, pieces: () => void): void
-  /** Counts pieces of responses that are read. */
+  /** Counts the pieces of responses that are read. */
   readonly reads: Turns
   acquire(open: Destination): ClientConnection | null
   release(open: Destination, connection: ClientConnection): void
@@ -74,20 +74,20 @@ export type ConnectionPool = {
 }
 
 /**
- * Methods that may be sent twice when the first time went unanswered (RFC 9110, section 9.2.2), as
- * we use it: without a body.
+ * Methods that may be sent again if the first attempt got no response (RFC 9110, section 9.2.2); we
+ * do so only without a body.
  */
 const REPEATABLE = new Set(['GET', 'HEAD'])
 /**
- * The sentences of a timeout: before the connection was established, before the head, and after it.
+ * The messages of a timeout: before the connection was established, before the head, and after it.
  */
 const CONNECT_TIMEOUT = ['the upstream could not be reached in time', 'unreachable'] as const
 const FIRST_BYTE_TIMEOUT = ['the upstream did not answer in time', 'timeout'] as const
 const IDLE_TIMEOUT = ['the upstream fell silent', 'timeout'] as const
 
 /**
- * One request and its response over one connection (two, if the first was stale and provably never
- * used).
+ * One request and its response over one connection, or two if the first was stale and certainly not
+ * used.
  */
 export class ClientExchange implements PendingRequest, ConnectionUser {
   #request: OutboundRequest
@@ -95,19 +95,19 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   #limits: ClientLimits
   #pool: ConnectionPool
   #connection: ClientConnection | null = null
-  /** The limit that runs, in milliseconds; 0 before the first. */
+  /** The current limit, in milliseconds; 0 before the first. */
   #timeout = 0
-  /** Something has moved since the last check. */
+  /** Whether bytes have been sent or received since the last check. */
   #moved = true
   #deadline = 0
   #writer: RequestWriter | null = null
   #headSeen = false
   #done = false
   #retried = false
-  /** Why nothing is read: the caller is slow, or it is not this response's turn. */
+  /** The two reasons not to read: the caller is slow, or it is not this response's turn. */
   #isPaused = false
   #isAwaitingTurn = false
-  /** Whether the last piece came after a wait for its turn. */
+  /** Whether the last piece had to wait for its turn. */
   #waitedForTurn = false
   /** The turn of `reads` in which a piece was read last. */
   #lastReadTurn = -Infinity
@@ -153,7 +153,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     const { destination, upgrade } = this.#request
     const idle = upgrade === true ? null : this.#pool.acquire(destination)
     if (idle !== null && this.#pool.isStale(idle)) {
-      // A FIN that has arrived but was not read yet is seen before the next check phase.
+      // A FIN that has arrived but has not been read is seen before the next check phase.
       setImmediate(() => {
         if (this.#done) return this.#pool.release(destination, idle)
         if (idle.usable) return this.#use(idle)
@@ -228,8 +228,8 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   }
 
   /**
-   * A response that comes again and again waits for its turn where many do; all that comes until
-   * then is read as one piece.
+   * A response that had data in the last turn too waits for its turn when there are many; all that
+   * arrives until then is read as one piece.
    */
   #yieldTurn(): void {
     const { reads } = this.#pool
@@ -255,12 +255,12 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     const connection = this.#connection!
     this.#finish()
     connection.unassign()
-    // A response before the whole request was sent: the rest of the request would be read as the
-    // next one.
+    // The response came before the whole request was sent: the rest would be read as the next
+    // request.
     if (this.#writer?.done && connection.parser.keepAlive) {
       connection.socket.resume()
-      // Only after the reader is through with this piece: bytes behind the response spoil the
-      // connection.
+      // Released only after the parser has finished this piece: bytes after the response make the
+      // connection unusable.
       queueMicrotask(() => {
         if (connection.usable) this.#pool.release(this.#request.destination, connection)
       })
@@ -285,9 +285,9 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   }
 
   /**
-   * The upstream may have closed a pooled connection. A request is only repeated if it was
-   * certainly not processed: nothing of it was written, its only write was refused by our own
-   * kernel, or it is a GET or HEAD without a body.
+   * The upstream may have closed a pooled connection. A request is repeated only if that is
+   * certainly safe: nothing of it was written, its only write was rejected by our own kernel, or it
+   * is a GET or HEAD without a body.
    */
   #mayRetry(error: Error): boolean {
     const connection = this.#connection
@@ -311,8 +311,8 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   }
 
   /**
-   * Ends the exchange when nothing has moved for as long as the limit says. Time counts from the
-   * check that saw the last move.
+   * Ends the exchange if no bytes have moved for as long as the limit allows. Time counts from the
+   * check that saw the last progress.
    */
   checkTimeout(now: number): void {
     if (this.#moved || this.#writer?.progressed) {

@@ -1,6 +1,6 @@
-// Resolving the names of upstreams. The system's resolver uses two of the few threads that all of
-// Node shares, and a lookup occupies one until it is answered or times out. With one lookup per
-// connection, a burst of one key to one host would delay everybody's connections.
+// Resolves the names of upstreams. The system's resolver uses two of the few threads that all of
+// Node shares, and a lookup occupies one until it completes or times out. With one lookup per
+// connection, a burst of one key to one host would delay all other connections.
 import { lookup as lookupHost, type LookupAddress, type LookupOptions } from 'node:dns'
 
 type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void

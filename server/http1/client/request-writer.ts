@@ -8,11 +8,11 @@ import { freeRead } from '../read-memory.ts'
 import type { Owner } from '../turns.ts'
 import type { Destination } from './destination.ts'
 
-/** The body of a request to an upstream: bytes already read, then the rest from the caller. */
+/** The body of a request to an upstream: buffered bytes, then the rest from the caller. */
 export type OutboundBody = {
-  /** The total number of bytes; null: it is sent in chunks, as it came. */
+  /** The length in bytes; null: it is sent chunked, as received. */
   length: number | null
-  /** Emptied when the pieces have been handed to the connection and will not be needed again. */
+  /** The buffered pieces; emptied when the connection has them and they are not needed again. */
   held: readonly Buffer[]
   /**
    * Whether the memory of a buffered piece may be freed once it is sent, because nothing else reads
@@ -22,16 +22,16 @@ export type OutboundBody = {
   /** Trailers of a buffered body. */
   heldTrailers: RawHeaders
   rest: RequestBody | null
-  /** Looks at the pieces of the rest. */
+  /** Sees each piece of the rest. */
   observe: ((piece: Buffer) => void) | null
   /** Selects the caller's trailers that are sent after a chunked body. */
   trailers(raw: RawHeaders): RawHeaders
 }
 
-/** The owner of requests without a key, such as probes. */
+/** The owner of our own requests, such as probes. */
 export const INTERNAL_OWNER: Owner = { account_id: '', key_id: '' }
 
-/** One request as it goes on the wire. */
+/** One request as sent on the wire. */
 export type OutboundRequest = {
   destination: Destination
   method: string
@@ -44,8 +44,8 @@ export type OutboundRequest = {
   headers: RawHeaders
   body: OutboundBody | null
   /**
-   * Whether it asks for another protocol, with `Upgrade` among its headers: then it gets a
-   * connection of its own, and the response may be a switch.
+   * Whether it asks for another protocol, with `Upgrade` among its headers. It then gets a
+   * connection of its own, and the response may switch protocols.
    */
   upgrade?: true
   /** The owner of the request. Default: {@link INTERNAL_OWNER}. */
@@ -54,13 +54,10 @@ export type OutboundRequest = {
   onBodyReleased?: (() => void) | null
 }
 
-/** Up to this size, head and body are sent as one piece. */
+/** Up to this size, head and body are sent in one write. */
 const ONE_WRITE_BYTES = 32 * 1024
 
-/**
- * Held bytes that are handed to a socket which does not take them yet; also those that are written
- * in one turn.
- */
+/** Buffered bytes that may wait in a socket, and bytes that are written in one turn. */
 const MAX_WAITING_BYTES = 256 * 1024
 
 /**
@@ -79,11 +76,11 @@ export class RequestWriter implements BodySink, BatchWriter {
   readonly #schedule: (write: () => void) => void
   readonly #request: OutboundRequest
   readonly #body: OutboundBody | null
-  /** The head, until it is written. */
+  /** The head, until it has been written. */
   #pendingHead: string
-  /** The number of buffered pieces written; null while the rest is streamed. */
+  /** The number of buffered pieces written so far; null while the rest is streamed. */
   #heldIndex: number | null = null
-  /** It waits for its turn to write more of them. */
+  /** Whether it waits for its turn to write more of them. */
   #awaitingTurn = false
   #stopped = false
 
@@ -112,7 +109,7 @@ export class RequestWriter implements BodySink, BatchWriter {
 
   /** The head and the part of the body that has arrived; the rest follows. */
   writeNow(): void {
-    // Aborted, or lost, since it was to start.
+    // The exchange was aborted, or the connection lost, before it could start.
     if (this.#socket.destroyed) return
     const body = this.#body
     if (body === null) {
@@ -155,7 +152,7 @@ export class RequestWriter implements BodySink, BatchWriter {
       this.#heldIndex = ++next
       written += piece.length
       const isTaken = this.#send(piece, body.freesHeld === true)
-      // Goes on when it is drained.
+      // Continues when the socket has drained.
       if (!isTaken && next < held.length && this.#socket.writableLength >= MAX_WAITING_BYTES) return
     }
     this.#streamRest(body)
@@ -164,16 +161,16 @@ export class RequestWriter implements BodySink, BatchWriter {
   #streamRest(body: OutboundBody): void {
     const { rest } = body
     this.#heldIndex = null
-    // A request of which more than one write has gone out is never sent a second time.
+    // After a second write, the request is never sent again.
     if (this.writes > 1) this.releaseBody()
     if (rest === null) return this.onEnd(body.heldTrailers)
     rest.read(this)
-    // Nothing of the body has come yet.
+    // No part of the body has arrived yet.
     if (this.#pendingHead !== '') this.#write(NO_BYTES)
   }
 
   /**
-   * Releases the buffered pieces, because the response to a large request may stream for many
+   * Releases the buffered pieces early, because the response to a large request may stream for many
    * minutes.
    */
   releaseBody(): void {
@@ -184,7 +181,7 @@ export class RequestWriter implements BodySink, BatchWriter {
     this.#request.onBodyReleased?.()
   }
 
-  /** Sends nothing more. */
+  /** Stops sending. */
   stop(): void {
     this.#stopped = true
     if (!this.done) this.#body?.rest?.read(null)
@@ -212,11 +209,11 @@ export class RequestWriter implements BodySink, BatchWriter {
     this.done = true
   }
 
-  /** The reader of the response reports the failure; there is nothing more to send. */
+  /** The response's side reports the failure; there is nothing more to send. */
   onAborted(): void {}
 
   /**
-   * @param isFreed whether the piece is not read any more once it is sent
+   * @param isFreed whether the piece's memory may be freed once it is sent
    * @returns false: wait for `drained`
    */
   #send(piece: Buffer, isFreed = false): boolean {
@@ -247,14 +244,17 @@ export class RequestWriter implements BodySink, BatchWriter {
   }
 }
 
-/** Frees a piece when the system has taken it: a write that fails may still be reading it. */
+/**
+ * Frees a piece once the system has taken it; after a failed write, the system may still be reading
+ * it.
+ */
 const freeSent =
   (piece: Buffer) =>
   (error?: Error | null): void => {
     if (!error) freeRead(piece)
   }
 
-/** Whether all pieces fit into one write with the head. */
+/** Whether all pieces fit in one write with the head. */
 function isShort(pieces: readonly Buffer[]): boolean {
   let length = 0
   for (const piece of pieces) if ((length += piece.length) > ONE_WRITE_BYTES) return false

@@ -21,17 +21,17 @@ export type ResponseEvents = {
   /** The final response's head. */
   onHead(status: number, reason: string, headers: RawHeaders): void
   /**
-   * Body bytes with the transfer framing taken off and nothing else changed. The memory is lent for
-   * the call only.
+   * Body bytes without the transfer framing, otherwise unchanged. The memory is only lent for the
+   * call.
    */
   onBody(chunk: Buffer): void
   /** The response is complete; trailers are empty unless the body was chunked and had some. */
   onEnd(trailers: RawHeaders): void
-  /** Everything that has arrived so far has been reported. */
+  /** All bytes that have arrived so far have been reported. */
   onPause(): void
   /**
-   * The connection speaks another protocol from now on (101): only where the request asked for it.
-   * @param unread the first bytes of that, which may be kept
+   * The connection has switched to another protocol (101); only if the request asked for it.
+   * @param unread its first bytes, which may be kept
    */
   onSwitch?(headers: RawHeaders, unread: Buffer): void
 }
@@ -57,12 +57,12 @@ export class ResponseParser {
   #sink: ResponseEvents
   #method = 'GET'
   #maySwitch = false
-  /** Bytes of a head, size line or trailer section that has not ended yet. */
+  /** Bytes of an incomplete head, size line or trailer section. */
   #held: Buffer = NO_BYTES
   readonly #buffer = new ByteBuffer(MAX_HEAD_BYTES)
   /** How many bytes of the head have been searched for its end. */
   #searched = 0
-  /** The head has not come yet. */
+  /** Whether the head is still incomplete. */
   #inHead = false
   readonly #body = new BodyDecoder(LENIENT_CHUNK_SIZE)
   #interim = 0
@@ -80,7 +80,7 @@ export class ResponseParser {
   }
 
   /**
-   * Gets ready for the response to a request with this method.
+   * Prepares for the response to a request with this method.
    * @param maySwitch whether the request asked for another protocol
    */
   begin(method: string, maySwitch = false): void {
@@ -96,25 +96,25 @@ export class ResponseParser {
     this.keepAliveSeconds = null
   }
 
-  /** Reports nothing more of this response. */
+  /** Stops reporting this response. */
   stop(): void {
     this.done = true
   }
 
   /**
    * Reads the next bytes of the connection, whose memory is only lent.
-   * @throws {ProtocolError} the connection cannot be trusted any further
+   * @throws {ProtocolError} the connection can no longer be trusted
    */
   push(chunk: Buffer): void {
-    // Unsolicited bytes: the next caller must never read them.
+    // Unsolicited bytes, which the next caller must never read.
     if (this.done) throw new ProtocolError('the upstream sent bytes after its response')
     this.started = true
     let rest = this.#held.length === 0 ? chunk : this.#buffer.append(this.#held, chunk)
     this.#held = NO_BYTES
     while (rest.length > 0) {
       const used = this.#inHead ? this.#parseHead(rest) : this.#decodeBody(rest)
-      // The caller may have left meanwhile, or the response may be whole: then bytes behind it
-      // spoil the connection.
+      // The exchange may have been aborted meanwhile, or the response may be complete: bytes after
+      // it make the connection unusable.
       if (this.done) {
         if (used < rest.length)
           throw new ProtocolError('the upstream sent bytes after its response')
@@ -126,13 +126,13 @@ export class ResponseParser {
       }
       rest = rest.subarray(used)
     }
-    // A connection that rests, or carries a long body, keeps no more than it needs.
+    // A connection that is idle, or carries a long body, keeps no more memory than it needs.
     if (this.#held.length === 0) this.#buffer.clear()
     this.#sink.onPause()
   }
 
   /**
-   * The upstream closed its side. A body that ends with the connection is complete now.
+   * The upstream closed its side, which completes a body that ends with the connection.
    * @throws {ProtocolError} the response was not complete
    */
   finish(): void {
@@ -183,7 +183,7 @@ export class ResponseParser {
       return input.length
     }
     if (status < 200) {
-      // 101 would switch to a protocol that was not requested.
+      // A 101 would switch to a protocol that was not requested.
       if (status === 101 || ++this.#interim > MAX_INTERIM)
         throw new ProtocolError('the upstream sent an unexpected interim response')
       this.#sink.onInterim(status, reason, without(headers, 'content-length'))
@@ -197,8 +197,8 @@ export class ResponseParser {
   }
 
   /**
-   * Decides how the body ends (RFC 9112, section 6.3) and whether the connection lives on.
-   * @returns how many lengths there are, all of them equal
+   * Decides how the body ends (RFC 9112, section 6.3) and whether the connection stays open.
+   * @returns how many `Content-Length` fields there are, all equal
    */
   #applyFraming(status: number, http11: boolean, headers: RawHeaders): number {
     let lengths = 0
@@ -208,7 +208,7 @@ export class ResponseParser {
     let connection = ''
     for (let i = 0; i < headers.length; i += 2) {
       const name = nameAt(headers, i)
-      // Cheap test first: of all names only these three lengths matter.
+      // A cheap test first: only names with these three lengths matter.
       if (name.length !== 10 && name.length !== 14 && name.length !== 17) continue
       const lower = name.toLowerCase()
       const value = valueAt(headers, i)
@@ -253,8 +253,8 @@ export class ResponseParser {
 }
 
 /**
- * Whether bytes without an empty line can still become a head. @param from earlier bytes have been
- * checked
+ * Whether bytes without an empty line can still become a head. @param from bytes before it have
+ * been checked
  */
 function mayBeHead(bytes: Buffer, from: number): boolean {
   return (
@@ -263,8 +263,8 @@ function mayBeHead(bytes: Buffer, from: number): boolean {
 }
 
 /**
- * The headers with the first `wanted` lengths of those that they have (RFC 9110, section 8.6: a 204
- * has none).
+ * The headers with only the first `wanted` of their `Content-Length` fields (RFC 9110, section 8.6:
+ * a 204 has none).
  */
 function withLengths(headers: RawHeaders, lengths: number, wanted: number): RawHeaders {
   if (lengths <= wanted) return headers
@@ -277,7 +277,7 @@ function withLengths(headers: RawHeaders, lengths: number, wanted: number): RawH
 
 /**
  * The status of a status line (RFC 9112, section 4) that ends at `end`, with or without a reason; 0
- * where it is none.
+ * if it is not one.
  */
 function statusOf(text: string, end: number): number {
   const minor = text.charCodeAt(VERSION.length)

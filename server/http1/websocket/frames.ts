@@ -31,20 +31,22 @@ export interface FrameHead {
 
 /** Receives frames. */
 export interface FrameSink {
-  /** @param raw the bytes of the head as they came */
+  /** @param raw the bytes of the head as received */
   onFrame(head: FrameHead, raw: Buffer): void
-  /** A part of the payload as it came. @param at where it begins in the payload */
+  /** A part of the payload as received. @param at where it begins in the payload */
   onPayload(raw: Buffer, at: number): void
   onFrameEnd(): void
   /**
-   * In place of the three: a frame whose bytes are all there, as most are. Left out: it is told in
-   * parts, too.
-   * @param raw with its head @param at where its payload begins
+   * Called instead of the other three for a frame that arrived whole, as most do. If missing, such
+   * frames are reported in parts, too.
+   * @param raw the frame with its head @param at where its payload begins
    */
   onWholeFrame?(head: FrameHead, raw: Buffer, at: number): void
 }
 
-/** The bytes are no frames, or not such as may come here. The message is a reason for a close. */
+/**
+ * The bytes are not valid frames, or not allowed here. The message is the reason of a close frame.
+ */
 export class FrameError extends Error {
   /** The code to close with. */
   readonly code: number
@@ -70,10 +72,13 @@ export class FrameReader {
   /** The frame whose payload is being read; null between two. */
   #frame: FrameHead | null = null
   #read = 0
-  /** A message has begun and not ended. */
+  /** Whether a message has begun and not ended. */
   #inMessage = false
 
-  /** @param isMasked whether they come from a client: then each has to be masked, else none */
+  /**
+   * @param isMasked whether frames come from a client: all of a client's must be masked, none of a
+   *   server's
+   */
   constructor(sink: FrameSink, isMasked: boolean) {
     this.#sink = sink
     this.#isMasked = isMasked
@@ -93,7 +98,7 @@ export class FrameReader {
    * Reads the next bytes up to the end of a frame.
    * @param from where they begin in `bytes`
    * @returns the start of the rest; the length of `bytes` if no frame ends in it
-   * @throws FrameError the connection cannot be read any further
+   * @throws FrameError the connection can no longer be read
    */
   next(bytes: Buffer, from: number): number {
     let at = from
@@ -116,7 +121,7 @@ export class FrameReader {
     return at
   }
 
-  /** Reads a frame whose bytes are all there. @returns its end; `from` where they are not */
+  /** Reads a frame that has arrived whole. @returns its end; `from` if it has not */
   #readWhole(bytes: Buffer, from: number): number {
     if (this.#sink.onWholeFrame === undefined) return from
     const at = from + headLength(bytes, from, this.#isMasked)
@@ -160,7 +165,7 @@ export class FrameReader {
     if (!isControl && this.#inMessage !== (opcode === OPCODE.continuation))
       throw new FrameError(CLOSE.protocolError, 'The fragments of a message are out of order.')
     if (opcode === OPCODE.close && length === 1)
-      throw new FrameError(CLOSE.protocolError, 'A close frame has half a code.')
+      throw new FrameError(CLOSE.protocolError, 'The payload of a close frame is too short.')
     return {
       opcode,
       isFinal,
@@ -171,8 +176,8 @@ export class FrameReader {
 }
 
 /**
- * How long the head is that begins there, as far as that can be told; 2 while it cannot.
- * @throws FrameError as soon as it cannot be one
+ * The length of the head that begins there; 2 while that is not known.
+ * @throws FrameError as soon as it is invalid
  */
 function headLength(bytes: Buffer, from: number, isMasked: boolean): number {
   const came = bytes.length - from
@@ -190,7 +195,7 @@ function headLength(bytes: Buffer, from: number, isMasked: boolean): number {
   return 2 + extended + (isMasked ? MASK_BYTES : 0)
 }
 
-/** @throws FrameError the length is not written as shortly as possible (section 5.2) */
+/** @throws FrameError the length is not in its shortest form (section 5.2) */
 function payloadLength(bytes: Buffer, from: number): number {
   const short = bytes.readUInt8(from + 1) & LENGTH_BITS
   if (short < LENGTH_16) return short
@@ -205,16 +210,16 @@ function payloadLength(bytes: Buffer, from: number): number {
   return length
 }
 
-/** A mask that begins with the byte `at` of another, as a payload's part has it. */
+/** A mask rotated to begin with its byte `at`, for a part of a payload. */
 const turned = (mask: number, at: number): number => {
   const bits = 8 * (at % MASK_BYTES)
-  // A shift by 32 bits is one by none.
+  // A shift by 32 bits would be a shift by 0.
   return (mask >>> bits) | (mask << (32 - bits))
 }
 
 /**
  * Takes the mask off a part of a payload, or puts it on, in place (section 5.3).
- * @param mask as a head has it
+ * @param mask as in a head
  * @param at where the part begins in the payload
  */
 export function applyMask(bytes: Buffer, mask: number, at: number): void {
@@ -253,7 +258,7 @@ function frameHead(opcode: number, length: number, mask: Buffer | null): Buffer 
   return head
 }
 
-/** A whole frame. @param isMasked whether it goes to a server */
+/** A complete frame. @param isMasked whether it goes to a server */
 export function frameOf(opcode: number, payload: Buffer, isMasked: boolean): Buffer {
   const mask = isMasked ? randomBytes(MASK_BYTES) : null
   const head = frameHead(opcode, payload.length, mask)

@@ -17,7 +17,7 @@ export interface Handshake {
   readonly protocols: readonly string[]
 }
 
-/** Whether a request asks for a WebSocket, well or badly. */
+/** Whether a request asks for a WebSocket, validly or not. */
 export const asksForWebSocket = (headers: readonly string[]): boolean =>
   valuesOf(headers, 'upgrade').some((value) => hasToken(value, 'websocket'))
 
@@ -56,7 +56,7 @@ export function ownHandshake(protocols: readonly string[]): Handshake {
   return { key: randomBytes(16).toString('base64'), protocols }
 }
 
-/** The headers by which a client asks; it offers no extension. */
+/** The headers of a client's request; it offers no extension. */
 export const offerHeaders = ({ key, protocols }: Handshake): RawHeaders => [
   'Upgrade',
   'websocket',
@@ -71,7 +71,7 @@ export const offerHeaders = ({ key, protocols }: Handshake): RawHeaders => [
 
 /**
  * Reads the server's response to a handshake of ours (section 4.1).
- * @returns the subprotocol that it chose, null for none; undefined where the response is not valid
+ * @returns the chosen subprotocol, null for none; undefined if the response is invalid
  */
 export function chosenProtocol(
   { key, protocols }: Handshake,
