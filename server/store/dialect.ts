@@ -1,6 +1,6 @@
-// Kysely on our store: it compiles SQL for the database, and passes each query to its executor. The
-// differences between SQLite and PostgreSQL are here, in two compilers; every query, procedure and
-// migration is written once.
+// Connects Kysely to our store: it compiles SQL for the database, and passes each query to its
+// executor. The differences between SQLite and PostgreSQL are here, in two compilers; every query,
+// procedure and migration is written once.
 import {
   DataTypeNode,
   DummyDriver,
@@ -24,17 +24,17 @@ import {
 import type { Database } from './schema.ts'
 import type { QueryBuilder, Statement, StatementResult } from './statement.ts'
 
-/** The databases that the store can lie in. */
+/** The databases that the store supports. */
 export type DialectName = 'sqlite' | 'postgres'
 
-/** The executor of queries. */
+/** Executes queries. */
 export interface Executor {
   read(statement: Statement): StatementResult | Promise<StatementResult>
   write(statement: Statement): Promise<StatementResult>
 }
 
 /**
- * A Kysely that executes through `executor`: selects are reads, everything else is a write of its
+ * A Kysely that executes through `executor`: selects are reads; any other query is a write of its
  * own.
  */
 export function kyselyOn(executor: Executor, dialect: DialectName): Kysely<Database> {
@@ -105,14 +105,14 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** Kysely would let one query at a time into SQLite, and so no two writes into one group. */
+/** Kysely would pass queries to SQLite one at a time, so no two writes could share a group. */
 class SharedAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true
   }
 }
 
-/** One connection for everybody: the store itself puts reads and writes in order. */
+/** One connection for all queries: the store itself orders reads and writes. */
 class StoreDriver extends DummyDriver {
   readonly #connection: DatabaseConnection
 

@@ -6,7 +6,7 @@ import type { Procedure } from './procedure.ts'
 const load = createRequire(import.meta.url)
 const procedures = new Map<string, Procedure<unknown, unknown>>()
 
-/** The procedure at an address; its module is loaded at the first call. */
+/** The procedure at a location; its module is loaded at the first call. */
 export function findProcedure(address: string): Procedure<unknown, unknown> {
   let found = procedures.get(address)
   if (!found) {

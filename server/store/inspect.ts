@@ -1,4 +1,4 @@
-// Looks at a store without opening it for work: nothing is migrated, and nothing is made.
+// Inspects a store without migrating or creating anything.
 import { existsSync } from 'node:fs'
 import { openFailure, sqlitePath, type StoreOptions } from './open.ts'
 import { Connection } from './sqlite/connection.ts'
@@ -12,12 +12,12 @@ export interface InspectedStore {
   readonly isEmpty: boolean
   /** Names of the migrations that the next start runs, in order. */
   readonly pending: readonly string[]
-  /** Of SQLite or the PostgreSQL server. */
+  /** Version of SQLite or the PostgreSQL server. */
   readonly version: string
 }
 
 /**
- * @throws SetupError where it cannot be read, or a newer version of Tollmark wrote it;
+ * @throws SetupError if it cannot be read, or a newer version of Tollmark wrote it;
  *   StoreUnreachable
  */
 export async function inspectStore(

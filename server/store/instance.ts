@@ -1,6 +1,6 @@
-// One row for each running process. Rows that a process holds for its requests (quota, idempotency
-// keys) refer to its row and are deleted with it. So a killed process holds nothing, and a live one
-// never loses anything.
+// One row for each running process. Rows that belong to its requests (quota, idempotency keys)
+// refer to its row and are deleted with it. So nothing stays reserved for a killed process, and a
+// live one never loses anything.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { bootId } from '../common/clock.ts'
@@ -34,10 +34,12 @@ const STEADY = 2
  */
 const ours = new Set<string>()
 
-/** This process's row. Dispose it at shutdown: what refers to it goes with it. */
+/**
+ * This process's row. Dispose of it at shutdown; the rows that refer to it are deleted with it.
+ */
 export interface Instance extends AsyncDisposable {
   readonly id: string
-  /** Why the last heartbeat failed; null where it did not. */
+  /** Why the last heartbeat failed; null if it succeeded. */
   failure(): StoreErrorCode | null
   /** Sends a heartbeat now, or awaits the one in progress; returns why it failed. */
   beat(): Promise<StoreErrorCode | null>
@@ -57,8 +59,8 @@ interface Self extends InstanceIdentity {
 }
 
 /**
- * Says that an instance lives, and deletes those that do not: `dead`, and where it is `steady`
- * those not seen for long. Tells whether it was in time itself.
+ * Records an instance's heartbeat and deletes dead instances: those in `dead`, and if it is
+ * `steady`, those without a heartbeat for too long. Returns whether its own heartbeat was in time.
  */
 export const beat = procedure(
   import.meta.url,
@@ -95,7 +97,7 @@ export const beat = procedure(
 
 /** Sends the heartbeats of one instance, one after the other. */
 export function signer(self: Self): (store: Store, now: number, dead: string[]) => Promise<void> {
-  // The first process on a store whose processes have all died clears it at once.
+  // The first process on a store whose processes have all died cleans it up immediately.
   let inTime = STEADY
   return async (store, now, dead) => {
     inTime = (await store.run(beat, { ...self, now, dead, steady: inTime >= STEADY }))
@@ -107,7 +109,7 @@ export function signer(self: Self): (store: Store, now: number, dead: string[]) 
 /**
  * Registers this process as an instance, deletes dead ones, and keeps doing both.
  *
- * @param onError told when the store does not take a heartbeat; the next one follows
+ * @param onError called when a heartbeat fails; the next one follows as usual
  * @param role `all`, `web` or `worker`: processes that admit requests share limits in an outage
  */
 export async function enterInstance(
@@ -157,15 +159,15 @@ export async function enterInstance(
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer)
       ours.delete(id)
-      // If the store is away, others expire this instance, as after a kill.
+      // If the store is unavailable, others expire this instance, as after a kill.
       await store.db.deleteFrom('instances').where('id', '=', id).execute().catch(onError)
     },
   }
 }
 
 /**
- * Whether an instance's process runs. On this machine the process is asked for; elsewhere its row
- * says so.
+ * Whether an instance's process runs. On this machine, the process is looked up; elsewhere, its row
+ * decides.
  *
  * @throws StoreError
  */
@@ -182,36 +184,33 @@ export async function isAlive(store: Store, { id, host, pid }: InstanceIdentity)
 
 /**
  * Identifies the scope of process ids: this host, since its start, within this container. Other
- * machines may have the same host name, and containers may share one; a lookup there would take a
- * live process for dead.
+ * machines may have the same host name, and containers may share one; a lookup would mistake a live
+ * process for a dead one.
  */
 export function processSpace(): string {
   let space = ''
   try {
     space = readlinkSync('/proc/self/ns/pid')
   } catch {
-    // No Linux, and no such containers.
+    // Not Linux, so there are no such containers.
   }
   return [hostname(), bootId(), space].join(' ').trim()
 }
 
-/**
- * Whether a process of this machine runs. One that has ended and that its parent has not asked
- * about (a zombie) has a process id, and does not.
- */
+/** Whether a process of this machine runs. A zombie still has a process id, but does not run. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return !isZombie(pid)
   } catch (error) {
-    // EPERM: it runs, under another user.
+    // EPERM: it runs as another user.
     return codeOf(error) === 'EPERM'
   }
 }
 
 /**
- * On Linux only. Field 3 of proc_pid_stat(5), counted from after the command's name, which may
- * contain anything.
+ * Linux only. Field 3 of proc_pid_stat(5), found after the command's name, which may contain
+ * anything.
  */
 function isZombie(pid: number): boolean {
   try {

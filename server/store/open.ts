@@ -1,5 +1,5 @@
-// Opens the store: the data folder, the SQLite file in it, its writer, and this thread's own view
-// for reading.
+// Opens the store: the data folder, the SQLite file in it, its writer thread, and this thread's
+// connection for reading.
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
@@ -22,19 +22,19 @@ import {
   type StatementResult,
 } from './statement.ts'
 
-/** An open store. One per process; dispose it last. */
+/** An open store. One per process; dispose of it last. */
 export interface Store extends AsyncDisposable {
   /** SQLite is for the processes of one machine, PostgreSQL for those of many. */
   readonly dialect: DialectName
   /**
    * Kysely. A select sees committed data; on SQLite it runs synchronously on this thread, so keep
-   * it small. Any other query is a durable write of its own. There are no open transactions: see
-   * `write` and `run`.
+   * it small. Any other query is a durable write of its own. There are no interactive transactions:
+   * see `write` and `run`.
    */
   readonly db: Kysely<Database>
   /**
-   * Kysely whose selects run in a thread of their own, for reports that read many rows. It writes
-   * as `db` does. @throws StoreError also `slow`, `crowded`
+   * A Kysely whose selects run in a thread of their own, for reports that read many rows. Writes
+   * work as in `db`. @throws StoreError also `slow`, `crowded`
    */
   readonly reports: Kysely<Database>
   /**
@@ -42,38 +42,39 @@ export interface Store extends AsyncDisposable {
    * arrays in its result are transferred, not copied. @throws StoreError also `slow`, `crowded`
    */
   read<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
-  /** The same where a request waits for it: it takes no turns with reports. */
+  /** The same for a read that a request waits for: it does not wait behind reports. */
   readNow<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
   /** Starts what `readNow` needs, so that the first request does not wait for it. */
   warm(): void
-  /** The same store, whose reports take their turns among all reports as those of `owner`. */
+  /** The same store, with `owner` as the owner of its reports. */
   readingFor(owner: string): Store
   /**
-   * The same with a separate reader that no report delays, for lookups by key and pages of a list.
+   * The same with a separate reader that reports do not delay, for lookups by key and pages of a
+   * list.
    */
   lookingUpFor(owner: string): Store
   /**
-   * Runs queries atomically, in order; resolves when they are durable. @throws StoreError, and then
-   * nothing of them is stored
+   * Runs queries atomically, in order; resolves when they are durable. @throws StoreError, and
+   * nothing is stored
    */
   write(...queries: Query<unknown>[]): Promise<StatementResult[]>
   /**
    * Runs a procedure atomically; resolves to its result when its writes are durable. @throws
-   * StoreError, and then nothing is stored
+   * StoreError, and nothing is stored
    */
   run<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
   /**
-   * The time that all processes on this store agree on, in milliseconds since 1970: the database's,
-   * where it may be on another machine.
+   * The time that all processes on this store agree on, in milliseconds since 1970: the database's
+   * time if it may be on another machine.
    *
-   * @param here this machine's clock, which is good enough on SQLite
+   * @param here this machine's clock, which is used on SQLite
    */
   time(here: number): Promise<number>
   /**
-   * Calls back at most 200 ms after another process has written; not for this process's own writes.
+   * Calls back at most 200 ms after another process has written, not for this process's own writes.
    * On PostgreSQL it reports the tables that migrations `announce`, and nothing while the
-   * connection is lost: code that must not miss a change also polls. Returns the function that ends
-   * it.
+   * connection is lost, so code that must not miss a change also polls. Returns a function that
+   * unsubscribes.
    */
   onChange(listener: () => void): () => void
   /**
@@ -81,20 +82,20 @@ export interface Store extends AsyncDisposable {
    * the first call. @throws StoreError
    */
   takeChanges?(): Promise<Changes>
-  /** Ends when all that was asked for is durable. */
+  /** Resolves when everything requested is durable. */
   close(): Promise<void>
 }
 
-/** The settings that the store needs, and what to do when its writer has died. */
+/** The settings of the store, and a callback for when its writer has died. */
 export interface StoreOptions {
-  /** The data folder; made if it is not there. */
+  /** The data folder; created if it is missing. */
   data: string
   /** `sqlite:PATH`, `postgres://…`, or null for `tollmark.db` in the data folder. */
   databaseUrl: URL | null
   now: number
   /**
-   * Whether the folder of a SQLite file must be there: who only reads makes none where it is
-   * mistyped.
+   * Whether the folder of a SQLite file must exist: a command that only reads must not create a
+   * mistyped one.
    */
   existing?: boolean
   onFailure?: (error: Error) => void
@@ -110,7 +111,7 @@ export function sqlitePath({
 }
 
 /**
- * Opens the store, brings it to the schema of this program, and starts its writer.
+ * Opens the store, migrates it to this program's schema, and starts its writer.
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
@@ -124,7 +125,7 @@ export async function openStore({
   const path = sqlitePath({ data, databaseUrl })
   if (existing && path !== null) assertFolder(dirname(path))
   makeFolder(data)
-  // Loaded only where it is used: the driver takes longer to load than SQLite to open.
+  // Loaded only if it is used: loading the driver takes longer than opening SQLite.
   // oxlint-disable-next-line typescript/no-non-null-assertion -- sqlitePath gives null for an address only
   if (path === null) return (await import('./postgres/open.ts')).openPostgres(databaseUrl!, now)
   prepare(path, now)
@@ -140,7 +141,7 @@ export async function openStore({
   const here = new Connection(path, 'read')
   const patient = openReadingThread({ path, patient: true })
   const reading = openReading(patient, SHARES.reports)
-  // Reads that requests wait for take turns with lookups, which are short.
+  // Reads that requests wait for share a thread with lookups, which are short.
   const prompt = openReadingThread({ path, patient: false }, Infinity)
   const lookups = openReading(prompt, SHARES.lookups)
   const urgent = openReading(prompt, SHARES.urgent)
@@ -153,7 +154,7 @@ export async function openStore({
     for (const one of [reading, lookups, urgent]) one.close()
     await Promise.all([patient.close(), prompt.close()])
     here.close()
-    // Last, so that it finds itself alone and leaves one tidy file.
+    // Closed last, so that it is the only connection, and SQLite removes its extra files.
     await writer.close()
   }
   const close = (): Promise<void> => (closing ??= closeAll())
@@ -168,7 +169,7 @@ export async function openStore({
     readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, writeOne, 'sqlite') }),
     lookingUpFor: (owner) => ({ ...store, ...reportsOf(lookups, owner, writeOne, 'sqlite') }),
     write: (...queries) => write(...queries.map(statement)),
-    // The result is what the procedure returned: plain data, as declared.
+    // The result is what the procedure returned: plain data of the declared type.
     run: async <A, R>({ address }: Procedure<A, R>, args: A) =>
       (await writer.send({ procedure: address, args })) as R,
     time: (now) => Promise.resolve(now),
@@ -192,11 +193,11 @@ function readHere(reader: Connection, one: Statement): StatementResult {
   }
 }
 
-/** Migrates the file, and turns every failure to open it into a sentence. */
+/** Migrates the file, and turns every failure to open it into a SetupError. */
 function prepare(path: string, now: number): void {
   let connection: Connection | undefined
   try {
-    // For its owner only, also where the folder lets others in; what SQLite puts beside it takes
+    // Readable only by its owner, even if the folder is open to others; SQLite's extra files get
     // the same mode.
     closeSync(openSync(path, 'a', 0o600))
     connection = new Connection(path, 'write')
@@ -217,8 +218,8 @@ export function openFailure(path: string, thrown: unknown): SetupError {
 }
 
 /**
- * Makes a folder and those above it. Node's own `recursive` never returns where a folder refuses to
- * hold others, as /proc does.
+ * Creates a folder and its parents. Node's `recursive` option never returns if a folder cannot
+ * contain folders, as in /proc.
  */
 function makeAll(path: string): void {
   if (existsSync(path)) return
@@ -233,11 +234,11 @@ function assertFolder(path: string): void {
     )
 }
 
-/** Makes the data folder, for its owner only. */
+/** Creates the data folder, accessible only by its owner. */
 function makeFolder(data: string): void {
   try {
     makeAll(data)
-    // The slash at the end makes an existing file an error.
+    // The final slash makes an existing file an error.
     accessSync(join(data, '/'), constants.W_OK)
   } catch (error) {
     throw new SetupError(

@@ -1,7 +1,7 @@
-// A procedure checks and writes as one atomic transaction, inside the writer, together with its neighbours
-// in one group commit. It is a generator: it yields statements and receives their results. So the
-// same procedure runs without a pause on SQLite, in the writer's thread, and with a round trip a
-// statement on PostgreSQL.
+// A procedure checks and writes in one atomic transaction, inside the writer, and shares a group
+// commit with others. It is a generator that yields statements and receives their results. So the
+// same procedure runs without a pause on SQLite, in the writer's thread, and with one round trip
+// per statement on PostgreSQL.
 import {
   statement,
   type Query,
@@ -10,7 +10,7 @@ import {
   type StatementResult,
 } from './statement.ts'
 
-/** The body of a procedure, or a part of one. */
+/** The body of a procedure, or a part of it. */
 export type Steps<R> = Generator<Statement, R, StatementResult>
 
 /** A named procedure. `args` and the result are copied between threads: plain data only. */
@@ -28,7 +28,7 @@ export interface Procedure<A, R> {
  * How concurrent calls of a procedure are isolated on PostgreSQL; SQLite runs one procedure at a
  * time anyway.
  *
- * By default the transaction is serializable: correct for any body, and run again if it conflicts
+ * By default, the transaction is serializable: correct for any body, and retried if it conflicts
  * with another. That is slow if many calls compete for the same rows. A function returns the name
  * of a lock for the call; all procedures that decide on those rows must then take it. `rows` is for
  * a body that locks its rows itself: `.forUpdate()`, `.skipLocked()`.
@@ -36,9 +36,9 @@ export interface Procedure<A, R> {
 export type Lock<A> = 'rows' | ((args: A) => string)
 
 /**
- * Declares a procedure. Export it under the very name that it is given. The body must not use the
- * clock, randomness or anything else from outside: pass such values in `args`. What it throws
- * undoes all that it wrote and reaches its own caller only, as a `StoreError`.
+ * Declares a procedure. Export it under the same name. The body must not use the clock, randomness
+ * or other outside state: pass such values in `args`. If it throws, all its writes are rolled back,
+ * and only its own caller gets the error, as a `StoreError`.
  *
  * @example export const take = procedure(import.meta.url, 'take', function* (db, { id, most }: {
  *   id: string; most: number }) {
@@ -57,24 +57,24 @@ export function procedure<A, R>(
   return { address: `${module}#${name}`, body, lock }
 }
 
-/** The rows that a query gives. */
+/** The rows of a query. */
 export function* all<O>(query: Query<O>): Steps<O[]> {
   const { rows } = yield statement(query)
   return rows as O[] // the query's own type says what its rows are
 }
 
-/** The first row that a query gives, or undefined. */
+/** The first row of a query, or undefined. */
 export function* first<O>(query: Query<O>): Steps<O | undefined> {
   const rows = yield* all(query)
   return rows[0]
 }
 
-/** Lets other transactions have their turns: the cheapest statement that there is. */
+/** Lets other transactions run: the cheapest possible statement. */
 export function* pause(): Steps<void> {
   yield { sql: 'select 1', parameters: [] }
 }
 
-/** Runs a query; gives how many rows it inserted, changed or deleted. */
+/** Runs a query; returns how many rows it inserted, changed or deleted. */
 export function* run(query: Query<unknown>): Steps<number> {
   const { affected } = yield statement(query)
   return affected

@@ -9,11 +9,11 @@ import type { ReadingThread } from './sqlite/reader-client.ts'
 import { onlyResult, type Statement, type StatementResult } from './statement.ts'
 import type { Work } from './sqlite/messages.ts'
 
-/** Reports of one owner that may wait. */
+/** Maximum number of waiting reports of one owner. */
 const WAITING_OF_OWNER = 100
 
 /**
- * The limits of a kind of reads: concurrent tasks, those of one owner, and the time that each may
+ * The limits of a kind of reads: concurrent tasks in total and per owner, and how long each may
  * wait and run (milliseconds).
  */
 interface Shares {
@@ -21,14 +21,14 @@ interface Shares {
   ofOwner: number
   longest: number
   /**
-   * The error of one that took longer: that it was too large or, if it never is, that the store
-   * does not answer.
+   * The error if a read takes longer: it was too large or, for a kind that is never large, the
+   * store does not respond.
    */
   late: 'slow' | 'unavailable'
 }
 
 /**
- * TABLE of kinds: reports; lookups and pages, which no report delays; and reads that the proxy
+ * TABLE of kinds: reports; lookups and pages, which reports do not delay; and reads that the proxy
  * waits for, which are short unless a window is large.
  */
 export const SHARES = {
@@ -39,19 +39,19 @@ export const SHARES = {
 
 type Waiting = { start(): void; refuse(error: StoreError): void }
 
-/** A queue of readings, fair by owner. One for each kind (SHARES). */
+/** A queue of reads, fair by owner. One for each kind (SHARES). */
 export interface Reading {
-  /** Runs work when its owner's turn has come. @throws StoreError also `crowded` and `slow` */
+  /** Runs work when it is its owner's turn. @throws StoreError also `crowded` and `slow` */
   send(owner: string, work: Work): Promise<unknown>
-  /** Waiting tasks are refused. */
+  /** Rejects waiting tasks. */
   close(): void
 }
 
 /**
- * Opens the reading of a store.
+ * Opens a queue for reads of a store.
  *
- * @param thread closed by whoever opened it, after this: several readings may share one
- * @param shares turns of concurrent tasks, by the time that each has taken
+ * @param thread several queues may share it; its opener closes it after them
+ * @param shares turns of concurrent tasks by the time that each has used
  */
 export function openReading(thread: Pick<ReadingThread, 'send'>, shares: Shares): Reading {
   return new ReportQueue(thread, shares)
@@ -79,7 +79,7 @@ class ReportQueue implements Reading {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const late = setTimeout(() => {
       this.#leave(owner, line, one)
-      reject(new StoreError(this.#shares.late, 'its turn did not come in time'))
+      reject(new StoreError(this.#shares.late, 'the report did not start in time'))
     }, this.#shares.longest)
     const one: Waiting = {
       start: () => {
@@ -116,7 +116,7 @@ class ReportQueue implements Reading {
       if (this.#running >= this.#shares.all) return
       if ((this.#runningOf.get(owner) ?? 0) >= this.#shares.ofOwner) continue
       const one = line.shift()
-      // To the end of the line of owners.
+      // Moves the owner to the end of the queue.
       this.#waiting.delete(owner)
       if (line.length > 0) this.#waiting.set(owner, line)
       one?.start()
@@ -144,7 +144,7 @@ class ReportQueue implements Reading {
   }
 }
 
-/** The owner of reports that the server itself asks for. */
+/** The owner of the server's own reports. */
 export const NOBODY = ''
 
 /** The reports of one owner. */

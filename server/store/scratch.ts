@@ -1,5 +1,5 @@
 // Files that live no longer than a request: a folder for each instance, on the same file system as
-// the blobs. What a killed process left there is cleared away at the next start.
+// the blobs. Files left by a killed process are removed at the next start.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,22 +7,24 @@ import { SetupError, codeOf } from '../common/errors.ts'
 import { randomText } from '../common/secrets.ts'
 import { isDiskFull } from './transient-errors.ts'
 
-/** The scratch folder of this instance. Dispose it at shutdown. */
+/** The scratch folder of this instance. Dispose of it at shutdown. */
 export interface Scratch extends Disposable {
-  /** A path that nothing lies at, removed (file or folder) with the disposable. */
+  /** An unused path; the file or folder there is removed when it is disposed of. */
   place(): AsyncDisposable & { readonly path: string }
 }
 
 /**
- * A converter outlives its server by a moment, and writes: a folder that is not empty after all is
- * tried again, for 5.5 s in all.
+ * A converter may outlive its server briefly and still write, so removing a folder is retried for
+ * 5.5 s in total.
  */
 const WHOLE = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 } as const
 
 /** The scratch folders of this process. */
 const own = new Set<string>()
 
-/** Removes the scratch folders of this process, for an end that closes nothing. Never throws. */
+/**
+ * Removes the scratch folders of this process when it exits without closing anything. Never throws.
+ */
 export function removeScratchFolders(): void {
   for (const path of own) {
     try {
@@ -34,12 +36,11 @@ export function removeScratchFolders(): void {
 }
 
 /**
- * Makes the scratch folder of this instance.
+ * Creates the scratch folder of this instance.
  *
  * @param folder the folder of all scratch folders
- * @param living ids of all living instances, this one's included; every other one's folder is
- *   deleted
- * @throws SetupError where the folder cannot be written
+ * @param living ids of all living instances, including this one; all other folders are deleted
+ * @throws SetupError if the folder cannot be written
  */
 export async function openScratch(
   folder: string,

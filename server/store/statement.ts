@@ -1,4 +1,4 @@
-// A write as data: it is sent to the writer's thread, so it has only plain values.
+// A write as plain data, because it is sent to the writer's thread.
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { Database } from './schema.ts'
 
@@ -21,16 +21,16 @@ export interface StatementResult {
 /** The result of a unit of one statement. */
 export function onlyResult(results: readonly StatementResult[]): StatementResult {
   const [result] = results
-  if (result === undefined) throw new Error('a statement gave no result')
+  if (result === undefined) throw new Error('a statement returned no result')
   return result
 }
 
-/** Anything that Kysely can compile: a query builder that has not been executed. */
+/** Anything that Kysely can compile, such as a query builder that has not been executed. */
 export interface Query<O> {
   compile(): CompiledQuery<O>
 }
 
-/** The statement of a query. */
+/** Compiles a query to a statement. */
 export function statement(query: Query<unknown>): Statement {
   const { sql, parameters } = query.compile()
   return { sql, parameters: parameters as readonly SqlValue[] } // Kysely types them `unknown`; the schema's columns are all SqlValues
@@ -39,5 +39,5 @@ export function statement(query: Query<unknown>): Statement {
 /** The changes to a row: queries leave out undefined fields. */
 export type Partly<Row> = { readonly [Column in keyof Row]?: Row[Column] | undefined }
 
-/** The queries of a procedure are built on this; it compiles and cannot execute. */
+/** Builds the queries of a procedure; it compiles and cannot execute. */
 export type QueryBuilder = Kysely<Database>

@@ -1,8 +1,8 @@
 // The store's errors, independent of the database.
 
 /**
- * TABLE of SQLite's result codes (sqlite.org/rescode.html) that mean something to a caller; the
- * rest is `failed`.
+ * TABLE of SQLite's result codes (sqlite.org/rescode.html) with a code of their own; the rest are
+ * `failed`.
  */
 const BY_RESULT_CODE: Readonly<Record<number, StoreErrorCode>> = {
   5: 'busy', // SQLITE_BUSY: another process has held the write lock for longer than we wait
@@ -11,17 +11,17 @@ const BY_RESULT_CODE: Readonly<Record<number, StoreErrorCode>> = {
   10: 'unavailable', // SQLITE_IOERR
   13: 'full', // SQLITE_FULL
   14: 'unavailable', // SQLITE_CANTOPEN
-  // SQLITE_CONSTRAINT_FOREIGNKEY: this process was taken for dead, until its next sign of life
+  // SQLITE_CONSTRAINT_FOREIGNKEY: this process was considered dead, until its next heartbeat
   787: 'busy',
   1555: 'unique', // SQLITE_CONSTRAINT_PRIMARYKEY
   2067: 'unique', // SQLITE_CONSTRAINT_UNIQUE
 }
 
 /**
- * `unique`: such a row is there already. `busy`: try again. `full`: the disk has no room.
- * `unavailable`: the files cannot be read or written. `closed`: the store is closing. `slow`: a
- * report took too long. `crowded`: its owner has too many of them. `blobs`: stored files cannot be
- * read or written. `failed`: anything else, usually a bug.
+ * `unique`: the row already exists. `busy`: try again. `full`: the disk has no room. `unavailable`:
+ * the files cannot be read or written. `closed`: the store is closing. `slow`: a report took too
+ * long. `crowded`: its owner has too many of them. `blobs`: stored files cannot be read or written.
+ * `failed`: anything else, usually a bug.
  */
 export type StoreErrorCode =
   | 'unique'
@@ -35,8 +35,8 @@ export type StoreErrorCode =
   | 'failed'
 
 /**
- * The one error that the store's functions reject with. Its message may hold SQL: it is for the
- * log, never for a caller.
+ * The error that the store's functions reject with. Its message may contain SQL: it is for the log,
+ * never for a caller.
  */
 export class StoreError extends Error {
   override name = 'StoreError'

@@ -1,4 +1,4 @@
-// An append-only file of lines, each durable before its caller goes on. Lines that are appended
+// An append-only file of lines, each durable before its caller continues. Lines that are appended
 // while the disk is busy share the next fdatasync (group commit).
 import { mkdir, open, readFile, readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -13,15 +13,15 @@ interface WaitingLine {
   readonly reject: (error: StoreError) => void
 }
 
-/** One file; made with its first line. Only one `SyncedLog` may write a path. */
+/** One file, created with its first line. Only one `SyncedLog` may write to a path. */
 export class SyncedLog {
   readonly path: string
   readonly #header: Buffer
   #file: FileHandle | null = null
-  /** Durable bytes: everything behind them is overwritten by the next batch. */
+  /** The number of durable bytes; everything after them is overwritten by the next batch. */
   #length = 0
   #waiting: WaitingLine[] = []
-  /** Whether the last write was durable; false before the first. */
+  /** Whether the last write became durable; false before the first. */
   #isProven = false
   #tail: Promise<void> = Promise.resolve()
 
@@ -44,13 +44,13 @@ export class SyncedLog {
     return appended
   }
 
-  /** Whether the last write was durable; false before the first. */
+  /** Whether the last write became durable; false before the first. */
   get isProven(): boolean {
     return this.#isProven
   }
 
   /**
-   * Resolves when the file is known to take lines: after a failure, or where it has none, its
+   * Resolves when the file is known to be writable: after a failure, or if it has no lines, its
    * header is written.
    *
    * @throws StoreError `full` or `unavailable`
@@ -72,7 +72,7 @@ export class SyncedLog {
     await this.#tail
   }
 
-  /** Deletes the file, behind everything appended so far. */
+  /** Deletes the file after everything appended so far. */
   remove(): Promise<void> {
     const removed = this.#tail.then(() => this.#discard())
     this.#tail = removed.catch(() => {})
@@ -89,7 +89,7 @@ export class SyncedLog {
     await removeLog(this.path)
   }
 
-  /** Closes the file and leaves it where it is. */
+  /** Closes the file without deleting it. */
   async close(): Promise<void> {
     await this.#tail
     await this.#file?.close().catch(() => {})
@@ -124,7 +124,7 @@ export class SyncedLog {
   }
 }
 
-/** Makes the file, and its name in the folder durable. */
+/** Creates the file, and makes its name in the folder durable. */
 async function create(path: string): Promise<FileHandle> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const file = await open(path, 'w', 0o600)
@@ -137,7 +137,7 @@ async function create(path: string): Promise<FileHandle> {
   return file
 }
 
-/** A line with its checksum, so that a torn one is recognised. */
+/** A line with its checksum, by which torn lines are detected. */
 function encodeLine(text: string): Buffer {
   return Buffer.from(`${checksum(text)} ${text}\n`)
 }
@@ -155,8 +155,8 @@ function writeError(error: unknown): StoreError {
 }
 
 /**
- * The lines of a log that a process left behind, and how many were torn: the end of a batch that was
- * never acknowledged, after a power failure or a kill.
+ * The lines of a log that a process left behind, and the number of torn ones: after a power failure
+ * or a kill, the end of a batch that was never acknowledged.
  */
 export async function readLog(path: string): Promise<{ lines: string[]; torn: number }> {
   const found = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '')
@@ -181,7 +181,7 @@ export async function listLogs(folder: string): Promise<{ id: string; path: stri
   }
 }
 
-/** Deletes a log; one that is gone is fine. */
+/** Deletes a log, if it exists. */
 export async function removeLog(path: string): Promise<void> {
   await unlink(path).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error

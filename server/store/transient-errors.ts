@@ -1,4 +1,4 @@
-// Temporary errors of the store, the blobs or the disk, as problems for a caller.
+// Turns temporary errors of the store, the blobs or the disk into problems for the caller.
 import { Problem, codeOf } from '../common/errors.ts'
 import { StoreError, type StoreErrorCode } from './store-error.ts'
 
@@ -8,7 +8,7 @@ const RETRY_AFTER = 5
 const NO_ANSWER = 'The store does not answer at the moment.'
 const NO_ROOM = 'The server has no room for files at the moment.'
 
-/** TABLE of transient errors, in words. `unique` and `failed` are bugs, and stay. */
+/** TABLE of the sentences for transient errors. `unique` and `failed` are bugs, and have none. */
 const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
   busy: NO_ANSWER,
   unavailable: NO_ANSWER,
@@ -32,8 +32,8 @@ export function transientProblem(error: unknown): Problem | undefined {
 }
 
 /**
- * Whether the system says that the disk, or our share of it, is full; that may be the size of a
- * file, which `ulimit` or the file system limits.
+ * Whether an error means that the disk, or our share of it, is full, or that a file has reached the
+ * limit of `ulimit` or the file system.
  */
 export function isDiskFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error) ?? '')

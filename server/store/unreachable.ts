@@ -1,4 +1,4 @@
-// A database that cannot be reached now and may be later.
+// The error for a database that cannot be reached at the moment.
 import { SetupError } from '../common/errors.ts'
 import { StoreError } from './store-error.ts'
 
@@ -8,8 +8,8 @@ export class StoreUnreachable extends SetupError {
 }
 
 /**
- * Whether opening a store that lies on another machine failed for a reason that passes: it is away,
- * went away meanwhile, or is too busy.
+ * Whether opening a store on another machine failed for a temporary reason: it is unavailable,
+ * became so meanwhile, or is too busy.
  */
 export function isUnreachable(error: unknown): boolean {
   return (

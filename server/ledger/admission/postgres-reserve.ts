@@ -106,7 +106,7 @@ export async function reserveGroups(
   }>`select tollmark_admit(${JSON.stringify(rows)}, ${JSON.stringify(keys)}, ${locksOf(keys.map(({ id }) => id))}, ${instance},
       ${WIDTH_MS * 1000}, ${earliest}, ${latest}) as answer`.execute(store.db)
   const [first] = answers
-  if (first === undefined) throw new StoreError('failed', 'the ledger gave no answer')
+  if (first === undefined) throw new StoreError('failed', 'the ledger returned no result')
   const { answer } = first
   if (answer.doubt) return { kind: 'clock_skewed' }
   let from = 0

@@ -270,7 +270,7 @@ class PostgresAdmission implements AdmissionBackend {
         answer = await this.#reserve(groups, created_at, null)
       }
       if (answer.kind === 'clock_skewed')
-        throw new StoreError('failed', 'the ledger doubts its time')
+        throw new StoreError('failed', 'the clock of the ledger is uncertain')
       const received = this.#clock.mono()
       this.#time.observe(sent, received, answer)
       const decided = Math.min(received, sent + Math.max(0, answer.waited))

@@ -1,5 +1,5 @@
-// Makes a backup beside running servers: the database as of one moment, the files in the data
-// folder, and in an encrypted one the master key.
+// Makes a backup while servers run: the database as of one moment, the files in the data folder,
+// and, if it is encrypted, the master key.
 import { createHash, type KeyObject } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { open, readFile, readdir, rm, writeFile } from 'node:fs/promises'
@@ -29,23 +29,23 @@ export interface BackupOptions {
   readonly storage: Config['storage']
   /** A folder, or `s3://bucket/prefix`. */
   readonly target: string
-  /** Encrypts for the owner of this key; null: not encrypted, and then without the master key. */
+  /** Encrypts for the owner of this key; null: not encrypted, and without the master key. */
   readonly recipient: KeyObject | null
   readonly env: ToolEnvironment
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Ends it, and removes its files. */
+  /** Aborts the backup and removes its files. */
   readonly signal: AbortSignal
 }
 
-/** A complete backup, and where it is. */
+/** A complete backup and its location. */
 export interface MadeBackup {
   readonly location: string
   readonly manifest: Manifest
 }
 
 /**
- * Makes a backup; a failed one leaves none.
+ * Makes a backup. If it fails, it leaves nothing behind.
  *
  * @throws SetupError, StoreError, and the reason of the signal
  */
@@ -89,8 +89,8 @@ async function writeFiles(
     signal.throwIfAborted()
     files.set(name, await addFile(writer, name, path, recipient, signal))
   }
-  // Before and after the database, so that it names no file that is missing: a row is written
-  // before its bytes, and bytes may be deleted in between.
+  // Files are copied before and after the database, so that the database names no missing file: a
+  // row is written before its bytes, and bytes may be deleted in between.
   const blobs = async (): Promise<void> => {
     if (storage.s3Bucket !== null) return
     for (const name of await listBlobs(join(storage.data, 'blobs')))
@@ -100,7 +100,8 @@ async function writeFiles(
   await blobs()
   const copy = join(storage.data, `.backup-${randomText(12)}`)
   try {
-    // SQLite and pg_dump create world-readable files, but write into an existing empty one.
+    // SQLite and pg_dump would create world-readable files, but they write into an existing empty
+    // one.
     await writeFile(copy, '', { flag: 'wx', mode: 0o600 })
     await copyDatabase(storage, copy, env, signal)
     await add(DATABASE_FILE[store], copy)
@@ -123,7 +124,7 @@ async function copyDatabase(
   if (path === null && storage.databaseUrl !== null)
     return dumpPostgres(storage.databaseUrl, copy, env, signal)
   if (path === null) throw new Error('a store is either a file or a server')
-  // Others read and write meanwhile; in a server, that is this thread.
+  // In a thread, because in a server this one serves requests meanwhile.
   const reader = openReadingThread({ path, patient: true })
   try {
     await reader.send(
@@ -163,7 +164,7 @@ async function addFile(
   return { name, bytes, sha256: hash.digest('hex') }
 }
 
-/** Names below the folder of blobs; none if the folder does not exist. */
+/** Paths below the folder of blobs; none if the folder does not exist. */
 async function listBlobs(folder: string): Promise<string[]> {
   try {
     const found = await readdir(folder, { recursive: true, withFileTypes: true })

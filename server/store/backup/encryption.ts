@@ -1,4 +1,5 @@
-// Encryption of backups for an operator's public key: the machine that makes them cannot read them.
+// Encrypts backups for an operator's public key, so that the machine that makes them cannot read
+// them.
 //
 // A file is `MAGIC`, an X25519 public key made for this file (32 bytes), then pieces of CHUNK bytes
 // (the last one shorter), each under AES-256-GCM with its tag (16 bytes) behind it. The key is
@@ -41,7 +42,7 @@ function readKey(pem: string, read: (pem: string) => KeyObject, kind: string): K
     const key = read(pem)
     if (key.asymmetricKeyType === 'x25519') return key
   } catch {
-    // The error below says what was expected.
+    // Throws the error below.
   }
   throw new SetupError(
     `The file holds no ${kind} X25519 key in PEM. "openssl genpkey -algorithm X25519" makes one.`,
@@ -67,7 +68,7 @@ export async function* encryptFor(
 /**
  * Decrypts what `encryptFor` made.
  *
- * @throws SetupError where a byte was changed, the end is missing, or the key is another one
+ * @throws SetupError if a byte was changed, the end is missing, or the key is wrong
  */
 export async function* decryptWith(
   identity: KeyObject,
@@ -78,7 +79,7 @@ export async function* decryptWith(
   let number = 0
   for await (const { piece, isLast } of pieces(source, CHUNK + TAG, head)) {
     if (key === undefined) {
-      // Behind the head a last piece follows always, if only an empty one.
+      // A last piece always follows, even if it is empty.
       if (isLast) throw new SetupError(NOT_OURS)
       key = keyOf(identity, piece)
       continue
@@ -102,16 +103,16 @@ function open(key: Buffer, nonce: Buffer, piece: Buffer): Buffer {
     return Buffer.concat([decipher.update(piece.subarray(0, -TAG)), decipher.final()])
   } catch (error) {
     throw new SetupError(
-      'The backup cannot be decrypted: the private key is another one, or a file was changed.',
+      'The backup cannot be decrypted: the private key is wrong, or a file was changed.',
       { cause: error },
     )
   }
 }
 
 /**
- * Cuts bytes into pieces of `size`; the last one may be shorter, also empty.
+ * Cuts bytes into pieces of `size`; the last one may be shorter, or empty.
  *
- * @param first size of the first piece, where it is another one
+ * @param first size of the first piece, if it differs
  */
 async function* pieces(
   source: AsyncIterable<Buffer>,
@@ -123,7 +124,7 @@ async function* pieces(
   for await (const bytes of source) {
     held = held.length === 0 ? bytes : Buffer.concat([held, bytes])
     let at = 0
-    // A full piece is held until more data arrives, because it may be the last one.
+    // A full piece is kept until more data arrives, because it may be the last one.
     for (; held.length - at > wanted; wanted = size) {
       yield { piece: held.subarray(at, at + wanted), isLast: false }
       at += wanted

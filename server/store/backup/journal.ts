@@ -1,7 +1,7 @@
 // Keeps a backup up to date while a server writes to its SQLite file: each full backup has a
 // journal, whose pieces are the changes since then, in order. A piece is a changeset
-// (sqlite.org/sessionintro.html), compressed, and encrypted as the backup is. PostgreSQL has tools
-// of its own for that.
+// (sqlite.org/sessionintro.html), compressed, and encrypted if the backup is. PostgreSQL has its
+// own tools for that.
 import type { KeyObject } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
@@ -24,7 +24,7 @@ export interface ShippingOptions {
   readonly recipient: KeyObject | null
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Told when something could not be stored; it is tried again. */
+  /** Called when something could not be stored; it will be retried. */
   readonly onError: (error: unknown) => void
   /** Interval of the pieces (milliseconds). */
   readonly period?: number
@@ -37,12 +37,15 @@ const PERIOD_MS = 2_000
 /** Interval of full backups (milliseconds). */
 const FULL_MS = DAY
 /**
- * If one is due sooner, the pause is this many times the duration of the last one, at most a
- * minute, because another process may write all the time.
+ * If another process has written, the next full backup waits this many times the duration of the
+ * last one, at most a minute, because that process may write all the time.
  */
 const PAUSE_FACTOR = 10
 const MAX_PAUSE_PERIODS = 30
-/** Bytes of pieces that wait for the target, or for a full backup; beyond them that is given up. */
+/**
+ * Maximum bytes of pieces that wait for the target, or for a full backup; beyond it, the journal or
+ * the full backup is abandoned.
+ */
 const MAX_WAITING = 256 * 1024 * 1024
 
 /**
@@ -84,12 +87,12 @@ class Shipping {
   readonly #takeChanges: NonNullable<Store['takeChanges']>
   readonly #stopping = new AbortController()
   readonly #period: number
-  /** The journal of the last full backup; null if current changes do not continue it. */
+  /** The journal of the last full backup; null if the current changes do not continue it. */
   #journal: JournalWriter | null = null
   #pieces = 0
-  /** Pieces that the journal does not have yet, compressed. */
+  /** Compressed pieces that the journal does not have yet. */
   #unsent: Buffer[] = []
-  /** The full backup that is being made, and the pieces since it began; null: it has missed some. */
+  /** The full backup in progress, and the pieces since it began; null if some were missed. */
   #making: Promise<void> | undefined
   #since: Buffer[] | null = null
   #tried = -Infinity
@@ -116,13 +119,13 @@ class Shipping {
     this.#since?.push(piece)
     if (sizeOf(this.#since ?? []) > MAX_WAITING) {
       this.#since = null
-      this.#options.onError(new Error('too much is written for a full backup to be made meanwhile'))
+      this.#options.onError(new Error('too much is written to complete a full backup'))
     }
     if (this.#journal !== null) this.#unsent.push(piece)
     if (sizeOf(this.#unsent) > MAX_WAITING) await this.#leaveJournal()
   }
 
-  /** Writes the last piece. A full backup that is being made is given up. */
+  /** Writes the last piece. Abandons a full backup in progress. */
   async close(): Promise<void> {
     this.#stopping.abort(new Error('the server stops'))
     await this.#making
@@ -162,7 +165,7 @@ class Shipping {
     })
     const journal = await openJournal(location, storage)
     const since = this.#since
-    // Another process has written meanwhile: the journal would lack that.
+    // Another process has written meanwhile, and the journal lacks those changes.
     if (since === null) return journal[Symbol.asyncDispose]()
     await this.#leaveJournal()
     this.#journal = journal
@@ -188,7 +191,8 @@ class Shipping {
       } catch (error) {
         if (journal === this.#journal) throw error
       }
-      // A full backup was made meanwhile: its own journal has the changes that this one may lack.
+      // A full backup was completed meanwhile; its own journal has the changes that this one may
+      // lack.
       if (journal !== this.#journal) continue
       this.#unsent.shift()
       this.#pieces++
@@ -209,10 +213,10 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /**
- * Applies the journal of a backup to its database, a file that no other process has open.
+ * Applies the journal of a backup to its database file, which no other process may have open.
  *
- * @returns pieces that were applied
- * @throws SetupError where one is missing or damaged; the database is of no use then
+ * @returns the number of pieces applied
+ * @throws SetupError if a piece is missing or damaged; the database is then unusable
  */
 export async function applyJournal(
   reader: BackupReader,
@@ -243,7 +247,7 @@ export async function applyJournal(
 const damaged = (number: number): SetupError =>
   new SetupError(`Piece ${number} of the backup's journal is missing or damaged.`)
 
-/** Null where a byte was changed or is missing: gzip has a checksum. */
+/** Null if a byte was changed or is missing: gzip has a checksum. */
 function opened(bytes: Buffer): Buffer | null {
   try {
     return gunzipSync(bytes)

@@ -1,4 +1,4 @@
-// The files of a backup. Written last, so that a backup with a manifest is complete.
+// The list of files of a backup. It is written last, so a backup with a manifest is complete.
 import { SetupError } from '../../common/errors.ts'
 
 /** Name of the manifest in a backup. */
@@ -8,7 +8,7 @@ export const MANIFEST = 'manifest.json'
 export interface BackupFile {
   readonly name: string
   readonly bytes: number
-  /** Of the stored bytes, in hex. */
+  /** Hash of the stored bytes, in hex. */
   readonly sha256: string
 }
 
@@ -19,7 +19,7 @@ export interface Manifest {
   /** ISO 8601. */
   readonly created_at: string
   readonly store: 'sqlite' | 'postgres'
-  /** The last migration that had run. */
+  /** The last completed migration. */
   readonly schema: string | null
   readonly encrypted: boolean
   readonly files: readonly BackupFile[]
@@ -40,7 +40,7 @@ export function parseManifest(text: string): Manifest {
     const found: unknown = JSON.parse(text)
     if (isManifest(found)) return found
   } catch {
-    // The sentence below says it.
+    // Throws the error below.
   }
   throw new SetupError('This is not a backup: its manifest.json was not written by Tollmark.')
 }

@@ -1,10 +1,13 @@
-// PostgreSQL's own programs for backups, where the machine has them.
+// Runs PostgreSQL's own backup programs, if the machine has them.
 import { spawn } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { SetupError } from '../../common/errors.ts'
 
-/** The environment of this process; only what PostgreSQL's programs read of it is passed on. */
+/**
+ * The environment of this process; only the variables that PostgreSQL's programs read are passed
+ * on.
+ */
 export type ToolEnvironment = Readonly<Record<string, string | undefined>>
 
 /** The whole database in `pg_dump`'s custom format, consistent as of one moment. */
@@ -17,7 +20,7 @@ export function dumpPostgres(
   return runTool('pg_dump', url, ['--format=custom', '--no-owner', `--file=${path}`], env, signal)
 }
 
-/** Restores such a dump into an empty database, all or nothing. */
+/** Restores such a dump into an empty database, completely or not at all. */
 export function restorePostgres(
   url: URL,
   path: string,
@@ -45,11 +48,12 @@ async function runTool(
   const passed = Object.entries(env).filter(([key]) => /^(?:PATH|HOME|PG[A-Z]+)$/.test(key))
   const program = findTool(name, env['PATH'] ?? '')
   const child = spawn(program, [`--dbname=${database}`, '--no-password', ...args], {
-    // Not as an argument, because other users of the machine can see arguments.
+    // Not passed as an argument, because other users of the machine can see arguments.
     env: { ...Object.fromEntries(passed), ...(password === null ? {} : { PGPASSWORD: password }) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  // Not by the signal itself: then it would still be writing while its file is removed.
+  // The signal is not passed to `spawn`, which would reject while the program may still write the
+  // file to be removed.
   const stop = (): boolean => child.kill()
   signal.addEventListener('abort', stop, { once: true })
   let said = ''

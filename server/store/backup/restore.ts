@@ -1,4 +1,4 @@
-// Brings a backup back into an empty store, whole or not at all.
+// Restores a backup into an empty store, completely or not at all.
 import { createHash, type KeyObject } from 'node:crypto'
 import { createWriteStream, existsSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
@@ -23,7 +23,7 @@ import {
 import { restorePostgres, type ToolEnvironment } from './postgres-tools.ts'
 import { readBackup, type BackupReader } from './target.ts'
 
-/** The source and the target of restoring. */
+/** The source and the target of a restore. */
 export interface RestoreOptions {
   readonly storage: Config['storage']
   /** A backup: its folder, or `s3://bucket/prefix`. */
@@ -31,13 +31,13 @@ export interface RestoreOptions {
   /** Decrypts an encrypted one. */
   readonly identity: KeyObject | null
   readonly env: ToolEnvironment
-  /** Ends it, as long as the store has not changed. */
+  /** Aborts the restore, until the store is changed. */
   readonly signal: AbortSignal
 }
 
-/** The result of restoring. */
+/** The result of a restore. */
 export interface Restored extends Manifest {
-  /** Pieces of the journal that were applied behind the full backup. */
+  /** Number of journal pieces applied after the full backup. */
   readonly journal: number
 }
 
@@ -80,7 +80,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   }
 }
 
-/** @throws SetupError where the backup is for another store, or the store is not empty */
+/** @throws SetupError if the backup is for the other database, or the store is not empty */
 async function assertFits(
   { storage, identity }: RestoreOptions,
   { store, schema, encrypted }: Manifest,
@@ -119,7 +119,7 @@ async function textOf(reader: BackupReader, source: string): Promise<string> {
   }
 }
 
-/** Stores a file durably. @throws SetupError where it is not the one that the manifest names */
+/** Stores a file durably. @throws SetupError if it does not match the manifest */
 async function fetchFile(
   reader: BackupReader,
   { name, bytes, sha256 }: BackupFile,
@@ -147,7 +147,7 @@ async function fetchFile(
   await file.sync()
 }
 
-/** The database comes last: with it the store is there. */
+/** The database comes last, because with it the store exists. */
 async function putInPlace(
   { storage, env, signal }: RestoreOptions,
   { files, store }: Manifest,

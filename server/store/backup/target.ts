@@ -1,4 +1,4 @@
-// The storage of backups: folders in a folder, or prefixes in a bucket.
+// Stores backups: as folders in a folder, or as prefixes in a bucket.
 import { createWriteStream } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ type Storage = Config['storage']
 
 /** A backup that is being written. */
 export interface BackupWriter {
-  /** A path for the next file; `add` takes it over. */
+  /** A path for the next file; `add` takes ownership of it. */
   stage(name: string): Promise<string>
   /** Stores the staged file; when this resolves, it survives a crash. */
   add(name: string): Promise<void>
@@ -28,20 +28,20 @@ export interface BackupWriter {
 /** A complete backup. */
 export interface BackupReader extends AsyncDisposable {
   read(name: string): Promise<AsyncIterable<Buffer>>
-  /** A piece of its journal, counted from 1; null if it does not exist. */
+  /** A piece of its journal, numbered from 1; null if it does not exist. */
   piece(number: number): Promise<Buffer | null>
 }
 
 /** The journal of a complete backup: see journal.ts. */
 export interface JournalWriter extends AsyncDisposable {
-  /** Stores a piece; when this resolves, it survives a crash, and nothing shows before. */
+  /** Stores a piece; when this resolves, it survives a crash, and until then it is not visible. */
   put(number: number, source: AsyncIterable<Buffer>): Promise<void>
 }
 
 /**
  * Begins a backup.
  *
- * @param target a folder, or `s3://bucket/prefix`, reached as the S3 settings say
+ * @param target a folder, or `s3://bucket/prefix`, accessed with the S3 settings
  * @param name of the backup
  */
 export async function writeBackup(
@@ -52,7 +52,7 @@ export async function writeBackup(
   return isS3(target) ? writeToS3(target, name, storage) : writeToFolder(resolve(target), name)
 }
 
-/** @param source as `finish` gave it */
+/** @param source as returned by `finish` */
 export async function readBackup(source: string, storage: Storage): Promise<BackupReader> {
   if (!isS3(source)) {
     const read = async (name: string): Promise<AsyncIterable<Buffer>> =>
@@ -77,7 +77,7 @@ export async function readBackup(source: string, storage: Storage): Promise<Back
       try {
         return await buffer(await read(pieceName(number)))
       } catch {
-        // It is missing, unless the bucket is away.
+        // The file is missing, unless the bucket is unavailable.
         await blobs.size(`${prefix}${MANIFEST}`)
         return null
       }
@@ -88,7 +88,7 @@ export async function readBackup(source: string, storage: Storage): Promise<Back
 
 const pieceName = (number: number): string => `${JOURNAL_FOLDER}${String(number).padStart(8, '0')}`
 
-/** Opens the journal of a complete backup. @param location as `finish` gave it */
+/** Opens the journal of a complete backup. @param location as returned by `finish` */
 export async function openJournal(location: string, storage: Storage): Promise<JournalWriter> {
   if (!isS3(location)) {
     const folder = join(location, JOURNAL_FOLDER)

@@ -1,7 +1,7 @@
 // Blobs: stored bytes under an id. Each has a row, written before the bytes, so that every existing
 // blob can be found and is deleted in the end, whatever happens. While a blob is being stored, its
-// row names the storing instance and is removed with it. Then the row that needs the blob takes it
-// over (`takeBlob`) and sets its lifetime.
+// row names the storing instance and is removed with it. Then the row that needs the blob takes
+// ownership (`takeBlob`) and sets its lifetime.
 import type { Readable } from 'node:stream'
 import { HOUR } from '../../common/clock.ts'
 import { newId } from '../../common/ids.ts'
@@ -18,25 +18,24 @@ import { isDiskFull } from '../transient-errors.ts'
 export interface BlobStore {
   /**
    * Stores the file at `path`, which may be gone afterwards; when this resolves, the bytes survive
-   * a crash. Nothing of them shows before.
+   * a crash. Until then, they are not visible.
    */
   put(id: string, path: string): Promise<void>
-  /** @param range only these bytes; both ends belong to it, and are within the blob */
+  /** @param range only these bytes; both ends are included, and within the blob */
   open(id: string, range?: BlobRange): Promise<OpenedBlob>
-  /** How many bytes it has. */
+  /** The size in bytes. */
   size(id: string): Promise<number>
   /**
-   * The bytes as a file of this machine, to be read at any place; it may be gone after the
-   * disposable.
+   * The bytes as a file on this machine, for random access; it may be gone after it is disposed of.
    */
   file(id: string): Promise<AsyncDisposable & { readonly path: string }>
-  /** Deletes the bytes; nothing happens where there are none. */
+  /** Deletes the bytes, if they exist. */
   remove(id: string): Promise<void>
-  /** Rejects where blobs cannot be stored at the moment. */
+  /** Rejects if blobs cannot be stored at the moment. */
   check(): Promise<void>
 }
 
-/** A range of bytes, both ends included. */
+/** A range of bytes, including both ends. */
 export interface BlobRange {
   readonly start: number
   readonly end: number
@@ -44,7 +43,7 @@ export interface BlobRange {
 
 /** A blob that is being read. */
 export interface OpenedBlob {
-  /** Bytes that the stream gives. */
+  /** The number of bytes in the stream. */
   readonly size: number
   readonly stream: Readable
 }
@@ -52,16 +51,16 @@ export interface OpenedBlob {
 /** The expiry of blobs without a limited lifetime. */
 export const FOR_NOW = Number.MAX_SAFE_INTEGER
 /**
- * How long a blob may lie untaken while its instance lives: longer than any request or job takes
- * from `keepBlob` to `takeBlob`.
+ * How long a blob may exist without an owner while its instance lives: longer than any request or
+ * job takes from `keepBlob` to `takeBlob`.
  */
 const UNTAKEN = HOUR
 const SWEEP_AT_ONCE = 200
-/** The instance in the row of a blob that is being deleted, so that it cannot be taken over. */
+/** The instance in the row of a blob that is being deleted, so that it cannot be taken. */
 const SWEEPING = 'sweep'
 
 /**
- * Stores the file at `path` as a blob that goes with this instance unless `takeBlob` follows.
+ * Stores the file at `path` as a blob that is deleted with this instance unless `takeBlob` follows.
  * @throws StoreError
  */
 export async function keepBlob(
@@ -84,7 +83,7 @@ export async function keepBlob(
       .where('id', '=', id)
       .executeTakeFirst()
     if (row?.instance_id !== instance)
-      throw new StoreError('blobs', `${id} took so long that it was swept away`)
+      throw new StoreError('blobs', `${id} took so long that the sweep deleted it`)
   } catch (error) {
     await dropBlobs(store, blobs, [id]).catch(() => {}) // then the sweep does it
     throw error
@@ -92,10 +91,7 @@ export async function keepBlob(
   return id
 }
 
-/**
- * Makes a blob that `instance` has just stored one that is kept until `expiresAt`, as part of a
- * procedure.
- */
+/** Keeps a blob that `instance` has just stored until `expiresAt`, as part of a procedure. */
 export function* takeBlob(
   db: QueryBuilder,
   id: string,
@@ -110,14 +106,14 @@ export function* takeBlob(
   if ((yield* run(taken)) === 0) throw new StoreError('blobs', `the blob ${id} is gone`)
 }
 
-/** Lets a blob that was taken go, as part of a procedure; `dropBlobs` or the sweep deletes it. */
+/** Releases a blob that was taken, as part of a procedure; `dropBlobs` or the sweep deletes it. */
 export function* releaseBlob(db: QueryBuilder, id: string): Steps<void> {
   yield* run(
     db.updateTable('blobs').set({ instance_id: SWEEPING, expires_at: 0 }).where('id', '=', id),
   )
 }
 
-/** Deletes blobs that nothing needs any more: the bytes first, then the row. */
+/** Deletes blobs that are no longer needed: the bytes first, then the row. */
 export async function dropBlobs(
   store: Store,
   blobs: Pick<BlobStore, 'remove'>,
@@ -129,14 +125,14 @@ export async function dropBlobs(
   }
 }
 
-/** Deletes expired blobs, and those that a removed instance was storing. Returns their number. */
+/** Deletes expired blobs, and blobs that a removed instance was storing. Returns their number. */
 export async function sweepBlobs(
   store: Store,
   blobs: Pick<BlobStore, 'remove'>,
   now: number,
 ): Promise<number> {
   const { db } = store
-  // Decided and marked in one statement: blobs taken over meanwhile stay.
+  // Selected and marked in one statement, so that blobs taken meanwhile stay.
   await db
     .updateTable('blobs')
     .set({ instance_id: SWEEPING, expires_at: 0 })
@@ -169,7 +165,7 @@ export async function sweepBlobs(
 }
 
 /**
- * Runs an operation on stored files and throws failures as the store's error. @throws StoreError
+ * Runs an operation on stored files and turns failures into the store's error. @throws StoreError
  * `blobs` or `full`
  */
 export async function told<T>(effect: () => Promise<T>): Promise<T> {

@@ -1,10 +1,10 @@
-// Blobs in a folder of this machine.
+// Stores blobs in a folder on this machine.
 import { createReadStream } from 'node:fs'
 import { access, constants, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { told, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
-/** Blobs under `folder`, which must be on the file system of the files that are put into it. */
+/** Blobs under `folder`, which must be on the same file system as the files to store. */
 export function folderBlobs(folder: string): BlobStore {
   // The ends of ids are random: 62² folders with few files each.
   const place = (id: string): string => join(folder, id.slice(-2), id)
@@ -30,10 +30,7 @@ export function folderBlobs(folder: string): BlobStore {
   }
 }
 
-/**
- * Opens a file of this machine to be read to its end, or a range of it; it may lose its name
- * meanwhile.
- */
+/** Opens a file, or a range of it, for reading; it may be unlinked meanwhile. */
 export async function openFile(path: string, range?: BlobRange): Promise<OpenedBlob> {
   const file = await open(path)
   const stream = createReadStream('', { fd: file, ...range })
@@ -43,7 +40,7 @@ export async function openFile(path: string, range?: BlobRange): Promise<OpenedB
   }
 }
 
-/** @throws ENOSPC where the file system has no room left for us */
+/** @throws ENOSPC if the file system has no room left for us */
 async function assertRoom(folder: string): Promise<void> {
   const { blocks, bavail, bfree } = await statfs(folder)
   // Excludes space reserved for root. File systems without a size of their own report 0.

@@ -1,4 +1,4 @@
-// The storage of blobs by the settings.
+// Opens the storage of blobs that the settings name.
 import { join } from 'node:path'
 import type { Config } from '../../config/settings.ts'
 import { SetupError } from '../../common/errors.ts'
@@ -7,9 +7,9 @@ import type { BlobStore } from './blobs.ts'
 import { folderBlobs } from './folder.ts'
 
 /**
- * Opens the store for files; it is closed with `closing`.
+ * Opens the storage for files; it is closed with `closing`.
  *
- * @throws SetupError where the settings for S3 do not make a whole
+ * @throws SetupError if the S3 settings are incomplete
  */
 export async function openBlobs(
   { data, s3Endpoint, s3Bucket, s3Region, s3KeyId, s3Secret }: Config['storage'],

@@ -1,5 +1,5 @@
-// Blobs in a bucket of an S3-compatible store. A blob is stored with one request of known length:
-// the store has all of it or nothing, so nothing partial needs to be deleted.
+// Stores blobs in a bucket of an S3-compatible service. A blob is stored with one request of known
+// length: the service has all of it or nothing, so no partial blob needs to be deleted.
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -9,32 +9,35 @@ import { told, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.t
 
 /** The bucket, and how to reach it. */
 export interface S3Settings {
-  /** Null is Amazon's own. */
+  /** Null means Amazon S3. */
   readonly endpoint: URL | null
   readonly bucket: string
   readonly region: string
-  /** Null where the machine has credentials of its own (a role, for example). */
+  /** Null if the machine has its own credentials (a role, for example). */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null
 }
 
 const CONNECT_TIMEOUT = 3000
-/** Milliseconds without a byte after which a transfer is given up. */
+/** Milliseconds without a byte after which a transfer is aborted. */
 const IDLE_TIMEOUT = 30_000
-/** Milliseconds until an answer begins that follows no file; it is asked for three times. */
+/**
+ * Timeout for a response that does not depend on an upload (milliseconds); the request is tried
+ * three times.
+ */
 const ANSWER_TIMEOUT = 5000
 const CHECK_TIMEOUT = 2000
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
 /**
- * Blobs in a bucket, which `check` makes where it is missing. Files that are read at any place are
- * fetched into `scratch` first.
+ * Blobs in a bucket, which `check` creates if it is missing. Files for random access are fetched
+ * into `scratch` first.
  */
 export async function s3Blobs(
   settings: S3Settings,
   scratch: Scratch,
 ): Promise<BlobStore & Disposable> {
-  // Loaded only where blobs lie in a bucket: it is large.
+  // Loaded only if blobs are in a bucket, because it is large.
   return new S3Blobs(await import('@aws-sdk/client-s3'), settings, scratch)
 }
 
@@ -120,10 +123,10 @@ class S3Blobs implements BlobStore, Disposable {
       { requestTimeout: ANSWER_TIMEOUT },
     )
     if (!(Body instanceof Readable) || ContentLength === undefined)
-      throw new Error(`the object ${id} came without bytes or length`)
+      throw new Error(`the response for object ${id} has no bytes or no length`)
     if (range !== undefined && ContentLength !== range.end - range.start + 1) {
       Body.destroy()
-      throw new Error(`another range of the object ${id} came than was asked for`)
+      throw new Error(`the response has another range of object ${id} than was requested`)
     }
     return { size: ContentLength, stream: Body }
   }
@@ -134,7 +137,8 @@ class S3Blobs implements BlobStore, Disposable {
         abortSignal,
       })
     } catch (error) {
-      // Another process has just created it. The first blob shows whether it is ours.
+      // Another process has just created the bucket. Storing the first blob shows whether it is
+      // ours.
       if (!this.#hasStatus(error, 409)) throw error
     }
   }
@@ -154,11 +158,11 @@ function clientFor(
     region,
     ...(endpoint === null ? {} : { endpoint: endpoint.href, forcePathStyle: true }),
     ...(credentials === null ? {} : { credentials }),
-    // A checksum that trails the body is not understood by every server, and one has stored it as
-    // part of the object.
+    // Not every server understands a checksum after the body, and one has stored it as part of the
+    // object.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Errors are thrown. By default it also warns on the console.
+    // Errors are thrown; by default, the client also prints warnings to the console.
     logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT,

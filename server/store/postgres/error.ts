@@ -1,14 +1,14 @@
-// Errors of PostgreSQL and its driver, as the store's own.
+// Turns errors of PostgreSQL and its driver into the store's own.
 import { DatabaseError } from 'pg'
 import { codeOf } from '../../common/errors.ts'
 import { StoreError, type StoreErrorCode } from '../store-error.ts'
 
 /**
- * TABLE of SQLSTATEs, or their classes (the first two characters), that mean something to a caller;
- * the rest is `failed`.
+ * TABLE of SQLSTATEs, or their classes (the first two characters), with a code of their own; the
+ * rest are `failed`.
  */
 const BY_STATE: Readonly<Record<string, StoreErrorCode>> = {
-  // foreign_key_violation: this process was taken for dead, until its next sign of life
+  // foreign_key_violation: this process was considered dead, until its next heartbeat
   '23503': 'busy',
   '23505': 'unique', // unique_violation
   '40001': 'busy', // serialization_failure
@@ -27,7 +27,7 @@ const BY_STATE: Readonly<Record<string, StoreErrorCode>> = {
 }
 
 /**
- * Two transactions got into each other's way, and this one has been undone: it may simply run
+ * Whether two transactions conflicted and this one was rolled back, so that it may simply run
  * again.
  */
 export function isCollision(error: unknown): boolean {
@@ -44,11 +44,11 @@ export function storeError(thrown: unknown): StoreError {
       thrown.message,
     )
   }
-  // Everything else that the driver throws is about the connection.
+  // All other errors of the driver are about the connection.
   return new StoreError('unavailable', reasonOf(thrown))
 }
 
-/** TABLE of system errors that say that the server is not there, or not yet. */
+/** TABLE of system errors for a server that is not running, or not yet. */
 const AWAY: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -61,8 +61,8 @@ const AWAY: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether the server cannot be reached at the moment: it is away, starting, full or a standby.
- * Everything else that keeps us from connecting is wrong in the settings.
+ * Whether the server cannot be reached at the moment: it is down, starting, full or a standby. Any
+ * other failure to connect is a mistake in the settings.
  */
 export function isAway(thrown: unknown): boolean {
   if (thrown instanceof DatabaseError) {
@@ -70,7 +70,8 @@ export function isAway(thrown: unknown): boolean {
     return state === '25006' || ['08', '53', '57'].includes(state.slice(0, 2))
   }
   const code = codeOf(thrown) ?? ''
-  // The file of a UNIX socket is there while its server runs; others are named in the settings.
+  // The file of a UNIX socket exists only while its server runs; other missing files are mistakes
+  // in the settings.
   const isSocketMissing =
     code === 'ENOENT' &&
     thrown instanceof Error &&
@@ -83,7 +84,7 @@ export function isAway(thrown: unknown): boolean {
 const DRIVER_GAVE_UP = /^(timeout expired|connection terminated)/i
 
 /**
- * A few words about a failed connection. Node gives an empty message where several addresses were
+ * A short description of a failed connection. Node's message is empty if several addresses were
  * tried.
  */
 export function reasonOf(thrown: unknown): string {

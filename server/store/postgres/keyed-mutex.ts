@@ -1,5 +1,5 @@
-// One transaction per lock name at a time in this process: the others wait here instead of each
-// blocking a connection of the pool.
+// Runs one transaction per lock name at a time in this process: the others wait here, so that they
+// do not occupy connections of the pool.
 import { StoreError } from '../store-error.ts'
 
 /** How long a transaction waits for the mutex (milliseconds). */
@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 5_000
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>()
 
-  /** Runs `work` when everything before it under this name has ended. @throws StoreError `busy` */
+  /** Runs `work` when all earlier work with this name has ended. @throws StoreError `busy` */
   async run<R>(name: string, work: () => Promise<R>): Promise<R> {
     const before = this.#last.get(name)
     const { promise: mine, resolve: end } = Promise.withResolvers<void>()

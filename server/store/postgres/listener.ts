@@ -1,4 +1,4 @@
-// Hears of changes that other processes made.
+// Listens for changes by other processes.
 import { Client } from 'pg'
 import { CHANNEL } from '../migrations/0040-changes.ts'
 import { connectionConfig } from './pool.ts'
@@ -6,17 +6,14 @@ import { connectionConfig } from './pool.ts'
 /** Pauses before connecting again: the first, and the longest (milliseconds). */
 const FIRST = 100
 const LONGEST = 1_000
-/**
- * How often it is looked whether the connection still carries anything, and how long an answer may
- * take.
- */
+/** How often the connection is checked, and how long the reply may take (milliseconds). */
 const CHECK = 2_000
 const ANSWER = 2_000
 
 /**
  * Listens from when this resolves until it is closed, and reconnects as needed. Without a
- * connection nothing is received: `onChange` is called as soon as there is one again, and code that
- * must not miss a change also polls.
+ * connection, nothing is received: `onChange` is called when it is restored, and code that must not
+ * miss a change also polls.
  *
  * @param name the name of this process on its own connections; its own changes are not reported
  */

@@ -2,12 +2,12 @@
 import { crc32 } from 'node:zlib'
 
 /**
- * Sets our locks apart from those of other programs in the same database: the upper half of their
- * numbers ("Toll").
+ * The upper half of our locks' numbers ("Toll"), which separates them from other programs' locks in
+ * the same database.
  */
 const SPACE = 0x546f6c6cn
 
-/** The number of a lock, as SQL. Two names may share one, which costs a wait and nothing else. */
+/** The number of a lock, as SQL. If two names share one, that only costs a wait. */
 export function lockNumber(name: string): string {
   return String((SPACE << 32n) | BigInt(crc32(name)))
 }

@@ -1,5 +1,5 @@
-// Brings a PostgreSQL database to the schema of this program: every migration once, in order, under
-// an advisory lock.
+// Migrates a PostgreSQL database to this program's schema: every migration once, in order, under an
+// advisory lock.
 import { Client, DatabaseError } from 'pg'
 import { SetupError } from '../../common/errors.ts'
 import { CREATE_MIGRATIONS, SELECT_MIGRATIONS, pending } from '../sqlite/migrate.ts'
@@ -9,7 +9,7 @@ import { isAway, reasonOf } from './error.ts'
 import { lockNumber } from './lock.ts'
 import { connectionConfig } from './pool.ts'
 
-/** PostgreSQL 15, as the server counts. */
+/** PostgreSQL 15, as the server numbers versions. */
 const OLDEST = 150_000
 
 /**
@@ -17,12 +17,12 @@ const OLDEST = 150_000
  * does the work, the others wait.
  *
  * @param now milliseconds since 1970, recorded with each migration
- * @throws SetupError with a sentence for the person at the terminal; StoreUnreachable where it may
+ * @throws SetupError with a sentence for the person at the terminal; StoreUnreachable if it may
  *   succeed later
  */
 export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<void> {
   await withClient(url, async (client) => {
-    // Until the transaction ends in any way, also if this process is killed.
+    // Held until the transaction ends, even if this process is killed.
     await client.query(`begin; select pg_advisory_xact_lock(${lockNumber('migrations')})`)
     await client.query(CREATE_MIGRATIONS)
     for (const migration of pending((await client.query(SELECT_MIGRATIONS)).rows)) {
@@ -55,11 +55,11 @@ export async function inspectPostgres(
   })
 }
 
-/** Works on one connection to a server that we can use. @throws SetupError for every failure */
+/** Runs `work` with a connection to a supported server. @throws SetupError for every failure */
 async function withClient<T>(url: URL, work: (client: Client) => Promise<T>): Promise<T> {
   let client: Client | undefined
   try {
-    // Reads the files that the address names, certificates for example.
+    // Also reads the files that the URL names, such as certificates.
     client = new Client(connectionConfig(url))
     client.on('error', () => {})
     await client.connect()
@@ -91,19 +91,19 @@ async function checkServer(client: Client): Promise<void> {
     )
 }
 
-/** The address of a database, without user and password. */
+/** The location of a database, without user and password. */
 function placeOf({ host, pathname }: URL): string {
   return `${decodeURIComponent(pathname.slice(1)) || 'of the user'} on ${host || 'this machine'}`
 }
 
-/** TABLE of SQLSTATEs that a person at the terminal can do something about. */
+/** TABLE of SQLSTATEs that the person at the terminal can fix. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  '28P01': 'the server does not take the user and password of DATABASE_URL.',
-  '28000': 'the server does not let the user of DATABASE_URL in.',
+  '28P01': 'the server rejects the user and password of DATABASE_URL.',
+  '28000': 'the server does not allow the user of DATABASE_URL to connect.',
   '3D000': 'the server has no such database. Create it first.',
   '42501': 'the user of DATABASE_URL may not create tables there.',
   '57P03': 'the server is still starting. Try again in a moment.',
-  '53300': 'the server has no connection left. Raise its max_connections.',
+  '53300': 'the server has no free connection. Raise its max_connections.',
 }
 
 function sentenceOf(thrown: unknown): string {

@@ -13,22 +13,20 @@ import { readProcedure, runProcedure, runStatements } from './transaction.ts'
 import { KeyedMutex } from './keyed-mutex.ts'
 
 /**
- * Connections of one process, besides the one that listens. Ten processes fit into PostgreSQL's
- * usual 100.
+ * Connections of one process, in addition to the one that listens. Ten processes fit into
+ * PostgreSQL's default of 100.
  */
 const CONNECTIONS = 5
 const REPORT_CONNECTIONS = 2
 const LOOKUP_CONNECTIONS = 1
-/**
- * How long a statement may run: one that a request waits for, and one of a report (milliseconds).
- */
+/** How long a statement may run (milliseconds): for a request, and for a report. */
 const PATIENCE = 2_000
 const REPORT_PATIENCE = 10_000
 
 /**
- * Opens a PostgreSQL database and brings it to the schema of this program.
+ * Opens a PostgreSQL database and migrates it to this program's schema.
  *
- * A transaction always ends within some seconds: with `busy` if the database cannot keep up, with
+ * A transaction always ends within seconds: with `busy` if the database cannot keep up, with
  * `unavailable` if it cannot be reached. The next transaction gets a new connection.
  *
  * @param now milliseconds since 1970
@@ -67,7 +65,7 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
     db: kyselyOn({ read: one, write: one }, 'postgres'),
     ...reportsOf(reading, NOBODY, one, 'postgres'),
     readNow: (procedure, args) => readProcedure(connections, builder, procedure, args),
-    // Connections are there from the start.
+    // Connections are opened at the start.
     warm: () => {},
     readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, one, 'postgres') }),
     lookingUpFor: (owner) => ({ ...store, ...reportsOf(lookups, owner, one, 'postgres') }),

@@ -1,65 +1,62 @@
-// Connections to PostgreSQL: few, each transaction on one of them, and no statement longer than
-// its patience.
+// A pool of a few connections to PostgreSQL, with a time limit for every statement.
 import { Client, Pool, types, type ClientBase, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../store-error.ts'
 import type { SqlValue, Statement, StatementResult } from '../statement.ts'
 import { storeError } from './error.ts'
 
 /**
- * Units that may wait for a connection. More means that the database cannot follow: refusing is
- * better than a queue without bound.
+ * Units that may wait for a connection. More means that the database cannot keep up: rejecting them
+ * is better than an unbounded queue.
  */
 const WAITING = 20_000
 /** How long a transaction may wait for a connection, and connecting may take (milliseconds). */
 const CONNECT = 2_000
-/** Time for the network on top of the server's. */
+/** Extra time for the network, in addition to the server's limit (milliseconds). */
 const TRANSIT = 500
-/** An unused connection is closed after so long. */
+/** How long an unused connection is kept (milliseconds). */
 const IDLE = 30_000
 
-/** One connection while a transaction runs on it. */
+/** A connection while a transaction runs on it. */
 export interface Session {
-  /** @throws DatabaseError what PostgreSQL says; anything else means that the connection is lost */
+  /** @throws DatabaseError from PostgreSQL; any other error means that the connection is lost */
   execute(statement: Statement): Promise<StatementResult>
   /**
-   * Runs SQL without parameters, several statements if need be, in one round trip; gives the
-   * command of the last one.
+   * Runs one or more SQL statements without parameters in one round trip; resolves to the command
+   * of the last one.
    */
   command(sql: string): Promise<string>
 }
 
-/** The connections of a process to one database. */
+/** The connections of this process to one database. */
 export interface Connections {
   /**
    * Runs `work` on a connection. Its errors pass through. @throws StoreError `busy`, `unavailable`,
    * `closed`
    */
   use<R>(work: (session: Session) => Promise<R>): Promise<R>
-  /** Ends when every open transaction has ended. */
+  /** Resolves when every open transaction has ended. */
   close(): Promise<void>
 }
 
-/** How connections are opened. */
+/** Options of a pool. */
 export interface ConnectionOptions {
   url: URL
-  /** Name of this process on its connections; triggers tell it to the others. */
+  /** Name of this process on its connections; triggers send it to the others. */
   name: string
-  /** Connections at most. */
+  /** Maximum number of connections. */
   most: number
-  /** How long one statement may run, waiting for locks included (milliseconds). */
+  /** How long one statement may run, including waits for locks (milliseconds). */
   patience: number
 }
 
-/**
- * Counts and times are below 2⁵³, and sums of them come as `numeric`: all of them are numbers here.
- */
+/** Counts and times are below 2⁵³, and their sums are `numeric`: all are parsed as numbers. */
 const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT8, types.builtins.NUMERIC])
 const TYPES: PoolConfig['types'] = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     NUMBERS.has(oid) ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
 }
 
-/** How each of our connections talks to PostgreSQL. */
+/** The settings of each of our connections. */
 export function connectionConfig(url: URL): PoolConfig {
   return {
     connectionString: url.href,
@@ -77,7 +74,7 @@ export function openConnections(options: ConnectionOptions): Connections {
 class ConnectionPool implements Connections {
   readonly #pool: Pool
   readonly #options: ConnectionOptions
-  /** Units that run, or wait for a connection. */
+  /** Units that run or wait for a connection. */
   #open = 0
   #closing: Promise<void> | undefined
   #onIdle: (() => void) | undefined
@@ -87,9 +84,9 @@ class ConnectionPool implements Connections {
     // Statements here are short: compiling one (jit) would take longer than running it.
     const settings = `set application_name = '${name}'; set synchronous_commit = on; set jit = off; set statement_timeout = ${patience}; set idle_in_transaction_session_timeout = ${10 * patience}`
     const prepare = async (client: ClientBase): Promise<void> => {
-      // whoever uses the connection gets the error too; without a listener the process would end
+      // the user of the connection gets the error too; without a listener, the process would end
       client.on('error', () => {})
-      // The pool itself bounds only what comes before; the query fails when its client ends.
+      // The pool limits only the time before this; ending the client makes the query fail.
       const cut = setTimeout(() => client instanceof Client && void client.end(), CONNECT)
       await client.query(settings).finally(() => clearTimeout(cut))
     }
@@ -132,7 +129,7 @@ class ConnectionPool implements Connections {
       return await this.#pool.connect()
     } catch (thrown) {
       if (crowded && thrown instanceof Error && thrown.message.startsWith('timeout exceeded'))
-        throw new StoreError('busy', 'no connection to the database came free in time')
+        throw new StoreError('busy', 'no connection to the database became free in time')
       throw storeError(thrown)
     }
   }
@@ -170,7 +167,7 @@ class ClientSession implements Session {
     })
   }
 
-  /** Gives the connection back, or closes it where it was lost. */
+  /** Releases the connection, or closes it if it was lost. */
   end(): void {
     this.#release(this.#lost)
   }
@@ -182,7 +179,7 @@ class ClientSession implements Session {
 
   async #guarded<V>(query: () => Promise<V>): Promise<V> {
     if (this.#released) throw new StoreError('unavailable', 'the database did not answer in time')
-    // A frozen server, or a network that drops everything: only a timer of our own ends that.
+    // For a frozen server, or a network that drops everything, only our own timer helps.
     const cut = setTimeout(() => this.#release(true), this.#patience + TRANSIT)
     try {
       return await query()
@@ -208,7 +205,7 @@ function isLost(thrown: unknown): boolean {
 }
 
 /**
- * PostgreSQL's text cannot contain NUL. The driver turns everything else into bytes, and lists into
+ * PostgreSQL's text cannot contain NUL. The driver encodes everything else, and turns lists into
  * arrays.
  */
 function storable(value: SqlValue): SqlValue {

@@ -1,4 +1,4 @@
-// Units that are done completely or not at all, on PostgreSQL.
+// Runs atomic units on PostgreSQL.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
 import type { Procedure } from '../procedure.ts'
@@ -8,9 +8,9 @@ import { lockNumber } from './lock.ts'
 import type { Connections, Session } from './pool.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 
-/** How long a transaction that collides with others is tried again (milliseconds). */
+/** How long a transaction that conflicts with others is retried (milliseconds). */
 const PERSISTENCE = 2_000
-/** The longest pause before another try. */
+/** The longest pause before a retry (milliseconds). */
 const PAUSE = 50
 
 /** Runs statements in one transaction, in order. @throws StoreError */
@@ -29,8 +29,8 @@ export function runStatements(
 }
 
 /**
- * Runs a procedure in one transaction. One without a lock runs as if it were alone (SERIALIZABLE),
- * and again where PostgreSQL finds that it was not; see `Lock` for the others.
+ * Runs a procedure in one transaction. Without a lock, it is SERIALIZABLE, and is retried if
+ * PostgreSQL detects a conflict; see `Lock` for the other modes.
  *
  * @throws StoreError
  */
@@ -74,8 +74,8 @@ export async function readProcedure<A, R>(
 }
 
 /**
- * A body caught the failure of a statement. PostgreSQL continues after a failure only with a
- * savepoint, and there was none so far.
+ * The body caught the failure of a statement. PostgreSQL continues after a failure only with a
+ * savepoint, and there was none.
  */
 class Caught extends Error {}
 
@@ -94,7 +94,7 @@ async function walk<R>(
       result = await session.execute(statement)
     } catch (thrown) {
       const error = storeError(thrown)
-      // The body shall not see what means that the whole transaction is over.
+      // The body must not see an error that ends the whole transaction.
       if (isCollision(thrown) || error.code === 'unavailable') throw thrown
       step = take(() => steps.throw(error))
       if (!savepoints) throw new Caught()
@@ -106,7 +106,7 @@ async function walk<R>(
   return step.value
 }
 
-/** One step of a body. An error of its own is not the database's. */
+/** One step of a body. Errors of the body itself are kept apart from the database's. */
 function take<R>(advance: () => IteratorResult<Statement, R>): IteratorResult<Statement, R> {
   try {
     return advance()
@@ -126,14 +126,14 @@ function transact<R>(
   return persist(() =>
     connections.use(async (session) => {
       try {
-        // May fail behind its first statement, where a lock does not come free in time.
+        // May fail after its first statement, if a lock is not released in time.
         await session.command(begin)
         const value = await work(session)
         if ((await session.command('commit')) !== 'COMMIT')
-          throw new StoreError('failed', 'the transaction was undone')
+          throw new StoreError('failed', 'the transaction was rolled back')
         return value
       } catch (thrown) {
-        // a connection that is lost has no transaction any more
+        // a lost connection has no transaction
         await session.command('rollback').catch(() => {})
         throw thrown
       }

@@ -1,6 +1,6 @@
-// Rows: accounts, and what signs in to them. See schema.ts.
+// Rows: accounts and their sign-ins. See schema.ts.
 
-/** A person or a team: owns tokens, quota, jobs and keys. */
+/** A person or a team that owns tokens, quota, jobs and keys. */
 export interface AccountRow {
   id: string
   name: string
@@ -10,8 +10,8 @@ export interface AccountRow {
   created_at: number
   disabled: number
   /**
-   * When it was deleted: it is disabled then, and its row stays for what refers to it. Left out of
-   * a new row.
+   * When it was deleted. A deleted account is disabled, and its row stays because others refer to
+   * it. Omitted in a new row.
    */
   deleted_at?: number | null | undefined
 }
@@ -21,11 +21,11 @@ export interface TokenRow {
   id: string
   account_id: string
   name: string
-  /** The public part of the token, by which it is looked up. */
+  /** The public part of the token, used to look it up. */
   public_id: string
   /** SHA-256 of the whole token, hexadecimal. */
   hash: string
-  /** Names of scopes with a space between them. */
+  /** Names of scopes, separated by spaces. */
   scopes: string
   expires_at: number | null
   revoked_at: number | null
@@ -34,15 +34,15 @@ export interface TokenRow {
 }
 
 /**
- * The password of an account, for the dashboard: argon2id in the form of PHC. In a table of its
- * own, so that it is not read by accident.
+ * The password of an account, for the dashboard: argon2id in PHC format. In a separate table, so
+ * that it is not read by accident.
  */
 export interface PasswordRow {
   account_id: string
   hash: string
 }
 
-/** The link by which an account gets a new password. Only the SHA-256 of its token is stored. */
+/** The link to reset an account's password. Only the SHA-256 of its token is stored. */
 export interface PasswordResetRow {
   account_id: string
   public_id: string
@@ -51,9 +51,9 @@ export interface PasswordResetRow {
   expires_at: number
 }
 
-/** A browser that is signed in. The cookie itself is not stored, only its SHA-256. */
+/** A signed-in browser. The cookie itself is not stored, only its SHA-256. */
 export interface SessionRow {
-  /** The public part of the cookie, by which it is looked up. */
+  /** The public part of the cookie, used to look it up. */
   public_id: string
   hash: string
   account_id: string
@@ -61,27 +61,27 @@ export interface SessionRow {
   expires_at: number
 }
 
-/** Failed and pending sign-ins with one e-mail or from one address. */
+/** Failed and pending sign-ins with one e-mail address or from one IP address. */
 export interface AttemptRow {
   /** `email:…` or `address:…`. */
   subject: string
   failures: number
-  /** No further attempt before this moment. */
+  /** No further attempt is allowed before this time. */
   blocked_until: number
-  /** When all is forgotten. */
+  /** When the row is reset. */
   expires_at: number
 }
 
-/** A link that makes an account, once. Only the SHA-256 of its token is stored. */
+/** A link that creates one account. Only the SHA-256 of its token is stored. */
 export interface InvitationRow {
   id: string
   public_id: string
   hash: string
-  /** The person it is meant for; null if not given. */
+  /** The invited person; null if not given. */
   email: string | null
   plan: string
   created_at: number
   expires_at: number
-  /** The account that was made with it. */
+  /** The account that was created with it. */
   account_id: string | null
 }

@@ -1,33 +1,28 @@
 // Rows: running processes, conversions and their quota, stored files. See schema.ts.
 
-/**
- * A running process on this store. Rows that it holds for its requests are removed with its row.
- */
+/** A running process on this store. Rows that belong to its requests are deleted with its row. */
 export interface InstanceRow {
   id: string
   host: string
   pid: number
   seen_at: number
-  /** `all`, `web` or `worker`; null where an older version wrote it. */
+  /** `all`, `web` or `worker`; null if an older version wrote it. */
   role: string | null
-  /** Ids of the processes that it counts, with commas between them; null before its first count. */
+  /** Ids of the processes that it counts, separated by commas; null before its first count. */
   known: string | null
 }
 
-/** Conversions that an account has used up on one UTC day. */
+/** Conversions that an account has used on one UTC day. */
 export interface QuotaDayRow {
   account_id: string
   /** Days since 1970, UTC. */
   day: number
   used: number
-  /** Conversions of this day that failed and were given back. */
+  /** Conversions of this day that failed and were refunded. */
   given_back: number
 }
 
-/**
- * A conversion that has been let in and has not been answered yet. It counts as used while its
- * instance lives.
- */
+/** An admitted conversion that has not finished. It counts as used while its instance lives. */
 export interface ReservationRow {
   id: string
   account_id: string
@@ -42,11 +37,11 @@ export interface ReservationRow {
 export interface BlobRow {
   id: string
   expires_at: number
-  /** The instance that stores it, until another row takes it over; then null. */
+  /** The instance that stores it, until another row takes ownership; then null. */
   instance_id: string | null
 }
 
-/** A conversion in the background. */
+/** A background conversion. */
 export interface JobRow {
   id: string
   account_id: string
@@ -54,16 +49,16 @@ export interface JobRow {
   format: 'markdown' | 'json' | 'chunks'
   include_metadata: number
   source_map: number
-  /** The program that its pages are for; null where it makes one document. */
+  /** The program that its pages are for; null if it makes one document. */
   flavor: 'gfm' | 'obsidian' | 'docusaurus' | null
-  /** Whether it is certified: 0 no, 1 yes, 2 in its JSON too. */
+  /** Whether it is certified: 0 no, 1 yes, 2 also in its JSON. */
   certify: number
   /** As JSON, once it has succeeded. */
   certificate: string | null
   file_name: string
   /** Bytes. */
   file_size: number
-  /** The archive, while it is needed. */
+  /** The uploaded archive, while it is needed. */
   upload_blob: string | null
   /** The document, while it is kept. */
   result_blob: string | null
@@ -72,32 +67,31 @@ export interface JobRow {
   created_at: number
   started_at: number | null
   finished_at: number | null
-  /** When the result is no longer kept. */
+  /** When the result expires. */
   expires_at: number | null
   error_code: string | null
   error_detail: string | null
-  /** The time from which it may be claimed, while it is not held. */
+  /** The earliest time at which it may be claimed, if no instance has it. */
   claimable_at: number
-  /** The instance that holds it; becomes null with the instance. */
+  /** The instance that claimed it; null after that instance ends. */
   instance_id: string | null
-  /** Different each time that it is claimed: who does not name it has lost the job. */
+  /** The id of the claim, new each time: a worker with another id has lost the job. */
   claim: string | null
-  /** How often it was claimed and not handed back in order. */
+  /** How often it was claimed and not handed back. */
   claims: number
-  /** How often its conversion has failed for no reason of its own. */
+  /** How often its conversion has failed for reasons outside the job. */
   failures: number
-  /** Its place in the order in which the accounts take turns; lower ones come first. */
+  /** Its position in the order of turns; lower numbers come first. */
   turn: number
-  /** The UTC day on which it was counted; null: it counted for good. */
+  /** The UTC day on which it was counted; null: it can no longer be refunded. */
   counted_day: number | null
   /** Daily conversions of its account; null is no limit. */
   quota_limit: number | null
   /**
-   * Number of warnings of its document; null before it ends, and for jobs from before they were
-   * counted.
+   * Number of warnings of its document; null before it ends, and for jobs older than this count.
    */
   warnings: number | null
-  /** Pages that could not be converted; null likewise. */
+  /** Pages that could not be converted; null in the same cases. */
   failed_pages: number | null
 }
 
@@ -115,8 +109,8 @@ export interface IdempotencyRow {
   blob_id: string | null
   job_id: string | null
   expires_at: number
-  /** Warnings of the document; null for answers from before they were counted. */
+  /** Warnings of the document; null for rows older than this count. */
   warnings: number | null
-  /** Pages that could not be converted; null likewise. */
+  /** Pages that could not be converted; null in the same cases. */
   failed_pages: number | null
 }

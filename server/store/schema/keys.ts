@@ -1,9 +1,7 @@
-// Rows: proxy keys, and the sockets that they have opened. See schema.ts.
+// Rows: proxy keys and the sockets that they have opened. See schema.ts.
 import type { Generated } from 'kysely'
 
-/**
- * A proxy key. Its secrets are rows of their own, because two work while one replaces the other.
- */
+/** A proxy key. Its secrets are separate rows, because two are valid during a rotation. */
 export interface KeyRow {
   id: string
   account_id: string
@@ -13,10 +11,10 @@ export interface KeyRow {
   /** JSON list of names and globs, or null: every model. */
   models: string | null
   rpm: number | null
-  /** JSON list of origins, or null: from anywhere. */
+  /** JSON list of origins, or null: any origin. */
   allowed_origins: string | null
   /**
-   * Which stored objects of a provider the key may name: those it made, or all in the provider's
+   * Which stored objects of a provider the key may name: those it created, or all in the provider's
    * account.
    */
   objects: 'own' | 'upstream'
@@ -26,23 +24,23 @@ export interface KeyRow {
   expires_at: number | null
   disabled: number
   revoked_at: number | null
-  /** Since when it is in no list any more; its name is for reports. */
+  /** When it was purged: it is in no list, and its name remains for reports. */
   purged_at: number | null
   created_at: number
-  /** The key that this one narrows, and counts under; null for a key of its own. */
+  /** The parent that this key narrows and counts under; null unless it is a child key. */
   parent_id: string | null
-  /** Public id of the parent's secret that it ends with; null for a key of its own. */
+  /** Public id of the parent's secret that it ends with; null unless it is a child key. */
   parent_secret: string | null
-  /** The person a child key was made for, as given; recorded with its requests. */
+  /** The person a child key was created for, as given; recorded with its requests. */
   end_user: string | null
   /**
-   * Higher than that of every key changed before: who knows the keys up to a revision asks for
-   * those above it.
+   * Higher than that of every key changed before: a cache that has read up to a revision reads only
+   * higher ones.
    */
   revision: number
 }
 
-/** A provider's object that an administrator lets a key read and use. */
+/** A provider's object that an administrator has shared with a key. */
 export interface SharedObjectRow {
   id: string
   key_id: string
@@ -57,7 +55,7 @@ export interface KeySecretRow {
   public_id: string
   key_id: string
   hash: string
-  /** When a secret that was rotated away stops working; null while it is the newest. */
+  /** When a replaced secret stops working; null while it is the newest. */
   expires_at: number | null
 }
 
@@ -67,20 +65,20 @@ export interface OpenSocketRow {
   instance: string
   account_id: string
   key_id: string
-  /** The child key that opened it; null where the key itself did. */
+  /** The child key that opened it; null if the key itself did. */
   child_id: string | null
   end_user: string | null
   provider: string
   endpoint: string
   opened_at: number
-  /** As the session has named it last. */
+  /** The model that the session named last. */
   model: string | null
-  /** Its settled rows in the ledger, and their usage. */
+  /** Number of its settled rows in the ledger, and their usage. */
   requests: number
   tokens_in: number | null
   tokens_out: number | null
   bytes_in: number
   bytes_out: number
-  /** 1 where an operator wants it to end. */
+  /** 1 if an operator has asked to close it. */
   ending: Generated<number>
 }

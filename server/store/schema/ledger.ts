@@ -3,14 +3,14 @@
 /** The ledger: one row for each admitted request. */
 export interface RequestRow {
   /**
-   * The order of admission: each is one more than the newest before it, which is therefore never
+   * The order of admission: each is one more than the newest row's, which is therefore never
    * deleted.
    */
   seq: number
   id: string
   account_id: string
   key_id: string
-  /** The key's limit at that moment, so that a later reader can prove that it was kept. */
+  /** The key's limit at that moment, so that it can be proved later that the limit was kept. */
   rpm: number | null
   provider: string
   model: string | null
@@ -18,26 +18,26 @@ export interface RequestRow {
   method: string
   /** SHA-256 of the caller's context key. */
   context: string | null
-  /** The child of the key that sent it; null where the key itself did. */
+  /** The child key that sent it; null if the key itself did. */
   child_id: string | null
-  /** The child's own limit at that moment; null where only the key's counts. */
+  /** The child's own limit at that moment; null if only the parent's applies. */
   child_rpm: number | null
-  /** The person the child key was made for. */
+  /** The person the child key was created for. */
   end_user: string | null
   state: 'reserved' | 'settled' | 'aborted' | 'unknown'
   created_at: number
   /** The instance that admitted it; null in a complete row on PostgreSQL. */
   instance: string | null
   /**
-   * The time by a machine's monotonic clock, in microseconds; `boot` identifies the boot. On
-   * PostgreSQL by the ledger's clock, when the decision was made; `boot` is 0.
+   * The time by the machine's monotonic clock, in microseconds; `boot` identifies the boot. On
+   * PostgreSQL, the time of the decision by the ledger's clock; `boot` is 0.
    */
   mono: number
   boot: number
-  /** 1: admitted while the store did not answer. */
+  /** 1: admitted while the store was unavailable. */
   outage: number | null
   status: number | null
-  /** Code of the error that we answered in place of an upstream. */
+  /** Code of the error that we sent instead of an upstream's response. */
   error: string | null
   credential_id: string | null
   first_byte_ms: number | null
@@ -48,7 +48,7 @@ export interface RequestRow {
   tokens_out: number | null
   tokens_cached: number | null
   tokens_reasoning: number | null
-  /** The id by which the upstream knows the request; null where its answer named none. */
+  /** The upstream's id of the request; null if its response had none. */
   upstream_request_id: string | null
 }
 
@@ -56,9 +56,9 @@ export interface RequestRow {
 export interface UpstreamErrorRow {
   request_id: string
   created_at: number
-  /** The id by which the upstream knows the request. */
+  /** The upstream's id of the request. */
   upstream_request_id: string | null
-  /** The beginning of its answer, without our credential. */
+  /** The beginning of its response, without our credential. */
   text: string | null
 }
 
@@ -66,11 +66,11 @@ export interface UpstreamErrorRow {
  * Requests admitted in one batch, until they are moved to the ledger: see settlement/journal.ts.
  */
 export interface JournalRow {
-  /** The place of the last of them in the ledger. */
+  /** The `seq` of the last of them in the ledger. */
   seq: number
   instance: string
   boot: number
-  /** JSON of the rows, folded. */
+  /** JSON of the rows, dictionary-encoded. */
   rows: string
 }
 
@@ -78,30 +78,30 @@ export interface JournalRow {
 export interface SealedDayRow {
   /** Milliseconds since 1970 at which the day begins, UTC. */
   day: number
-  /** The first and the last of its rows, in the order of admission. */
+  /** The first and last of its rows, in the order of admission. */
   first_seq: number
   last_seq: number
-  /** The first of those that can share a minute with the rows of the next day. */
+  /** The first row that can share a one-minute window with rows of the next day. */
   overlap_seq: number
-  /** Its rows; of these: under a limit, admitted in an outage. */
+  /** Number of its rows; of these, rows with a limit, and rows admitted in an outage. */
   requests: number
   limited: number
   outage: number
-  /** Rows that were not there. */
+  /** Number of missing rows. */
   missing: number
   /** JSON of the violations; null: none. */
   violations: string | null
-  /** SHA-256 of what the proof reads of its rows, and of the day before it. */
+  /** SHA-256 of the proved fields of its rows, chained to the day before. */
   digest: string
 }
 
-/** Rows up to `seq` may have been deleted by the retention. */
+/** Rows up to `seq` may have been deleted by retention. */
 export interface RetentionMarkRow {
   one: 1
   seq: number
 }
 
-/** The ledger summed by hour, key, provider and model; `model` is '' where it is not known. */
+/** The ledger summed by hour, key, provider and model; `model` is '' if it is unknown. */
 export interface UsageHourRow {
   /** Milliseconds since 1970 at which the hour begins. */
   hour: number
@@ -111,8 +111,8 @@ export interface UsageHourRow {
   account_id: string
   requests: number
   /**
-   * Of these: answered with 400 or above, not at all, or incompletely; left by the caller; ended
-   * with the process; with unknown tokens.
+   * Of these: failed (status 400 or above, no response, or an incomplete one); aborted by the
+   * caller; ended with the process; with unknown tokens.
    */
   errors: number
   aborted: number
@@ -120,54 +120,54 @@ export interface UsageHourRow {
   unmetered: number
   bytes_in: number
   bytes_out: number
-  /** Sums over the requests that said; null where none did. */
+  /** Sums over the requests that reported it; null if none did. */
   tokens_in: number | null
   tokens_out: number | null
   tokens_cached: number | null
   tokens_reasoning: number | null
-  /** Sums of the times, over `answered` requests. */
+  /** Sums of durations, over `answered` requests. */
   answered: number
   first_byte_ms: number
   total_ms: number
 }
 
-/** The same by day, for the hours before a mark. */
+/** The same by day, for the hours up to a mark. */
 export type UsageDayRow = Omit<UsageHourRow, 'hour'> & {
   /** Milliseconds since 1970 at which the day begins, UTC. */ day: number
 }
 
-/** The hours before a mark, and their days, over all keys of an account. */
+/** The hours up to a mark, and their days, over all keys of an account. */
 export type UsageAccountHourRow = Omit<UsageHourRow, 'key_id'>
 /** An account's usage on a day, over all its keys. */
 export type UsageAccountDayRow = Omit<UsageDayRow, 'key_id'>
 
-/** All that a key has used in the hours before a mark. */
+/** A key's total usage in the hours up to a mark. */
 export type UsageKeyRow = Omit<UsageHourRow, 'hour' | 'provider' | 'model'>
 
 /**
- * How many requests a key had when a day ended, since its first one. Only days on which it was used
- * have a row.
+ * A key's cumulative number of requests at the end of a day. Only days on which it was used have a
+ * row.
  */
 export interface UsageKeyDayRow {
   key_id: string
   /** Milliseconds since 1970 at which the day begins, UTC. */
   day: number
-  /** Requests of this day and of all before it. */
+  /** Requests of this day and all earlier ones. */
   requests: number
 }
 
 /** How far hours have been added to a roll-up: see rollups/coarser.ts. */
 export interface UsageAddedRow {
   name: string
-  /** Start of the first hour that has not, or not wholly. */
+  /** Start of the first hour that has not been added completely. */
   before: number
-  /** The last row of usage_hours that has been added of that hour; null: none. */
+  /** The last row of usage_hours of that hour that has been added; null: none. */
   key_id: string | null
   provider: string | null
   model: string | null
 }
 
-/** Requests that a key's limit refused within an hour: the ledger has only admitted ones. */
+/** Requests that a key's limit rejected within an hour: the ledger has only admitted ones. */
 export interface RefusedHourRow {
   key_id: string
   /** Milliseconds since 1970 at which the hour begins. */
@@ -189,11 +189,11 @@ export interface RefusalRow {
   status: number
   code: string
   detail: string
-  /** Refusals of this key and code that it stands for, itself included. */
+  /** The number of refusals of this key and code that it represents, including itself. */
   count: number
 }
 
-/** Requests of a key that were refused with one code within a minute. */
+/** Requests of a key that were rejected with one code within a minute. */
 export interface RefusalMinuteRow {
   key_id: string
   /** Milliseconds since 1970 at which the minute begins. */

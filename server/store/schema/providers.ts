@@ -5,12 +5,12 @@ export interface ProviderRow {
   id: string
   /** The origin for callers: `https://host[:port]`. */
   origin: string
-  /** The dialled address instead. */
+  /** The address to dial instead. */
   dial: string | null
   /** How the credential is presented; null is `Authorization: Bearer …`. */
   auth_header: string | null
   auth_scheme: string | null
-  /** The built-in provider whose API it has; null is OpenAI's dialect. */
+  /** The built-in provider whose API it implements; null is OpenAI's dialect. */
   speaks: string | null
   created_at: number
 }
@@ -23,10 +23,10 @@ export interface CredentialRow {
   /** The secret, encrypted: see proxy/credentials/encryption.ts. */
   sealed: string
   /**
-   * JSON object of the values in the provider's host name (Azure's resource, Bedrock's region).
+   * JSON object of the variables in the provider's host name (Azure's resource, Bedrock's region).
    */
   host_values: string
-  /** Its share of the requests, among the provider's credentials. */
+  /** Its weight among the provider's credentials. */
   weight: number
   paused: number
   created_at: number
@@ -38,14 +38,14 @@ export interface CredentialTestRow {
   credential_id: string
   at: number
   ok: number
-  /** The provider's; null where there was no answer. */
+  /** The provider's status; null if there was no response. */
   status: number | null
   detail: string
 }
 
 /**
- * An object that a provider stores for us (file, batch, response, …): whose it is, and which
- * credential reaches it.
+ * An object that a provider stores for us (file, batch, response, …), with its owner and the
+ * credential that reaches it.
  */
 export interface ObjectRow {
   provider: string

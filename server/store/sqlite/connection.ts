@@ -8,12 +8,12 @@ import type { Statement, StatementResult } from '../statement.ts'
  */
 const BUSY_TIMEOUT = 10_000
 /**
- * The longest single wait within SQLite (milliseconds). A thread that waits there cannot be
- * stopped, and the process cannot end.
+ * The longest single wait inside SQLite (milliseconds). A thread that waits there cannot be
+ * stopped, so the process cannot exit.
  */
 const BUSY_SLICE = 100
 /**
- * Far more than the program has different statements; only a bug that builds SQL from values would
+ * Far more than the program's distinct statements; only a bug that builds SQL from values would
  * reach it.
  */
 const CACHED_STATEMENTS = 1000
@@ -23,7 +23,7 @@ interface Prepared {
   gives: boolean
 }
 
-/** A connection of one thread. Synchronous. */
+/** A synchronous connection, for one thread. */
 export class Connection {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<string, Prepared>()
@@ -60,7 +60,7 @@ export class Connection {
 
   /**
    * This connection's changes to all tables since the last call, as a changeset
-   * (sqlite.org/sessionintro.html). It records from the first call on; call it between
+   * (sqlite.org/sessionintro.html). Recording begins with the first call; call it between
    * transactions.
    */
   takeChanges(): Uint8Array {
@@ -71,9 +71,9 @@ export class Connection {
   }
 
   /**
-   * Applies changes, all or none. A row in another state than expected is overwritten: applying
-   * changes in order to a copy that already has some of them gives the same result. @returns
-   * whether they fit
+   * Applies changes, all or none. A row in an unexpected state is overwritten: applying changes in
+   * order to a copy that already has some of them gives the same result. @returns whether they
+   * applied
    */
   applyChanges(changes: Uint8Array): boolean {
     this.exec('PRAGMA foreign_keys = OFF')
@@ -112,17 +112,17 @@ export class Connection {
 
 const ABORT = constants.SQLITE_CHANGESET_ABORT
 
-/** TABLE of what becomes of a change that finds another row than it expects. */
+/** TABLE of how to resolve a change that finds an unexpected row. */
 const ON_CONFLICT: Readonly<Record<number, number>> = {
   [constants.SQLITE_CHANGESET_DATA]: constants.SQLITE_CHANGESET_REPLACE,
   [constants.SQLITE_CHANGESET_CONFLICT]: constants.SQLITE_CHANGESET_REPLACE,
-  // It has been deleted already.
+  // The row has already been deleted.
   [constants.SQLITE_CHANGESET_NOTFOUND]: constants.SQLITE_CHANGESET_OMIT,
 }
 
 /**
- * Waits for other processes. SQLite itself does not where the switch to the write-ahead log needs
- * the file for itself, and elsewhere not longer than `BUSY_SLICE`.
+ * Waits for other processes. SQLite itself does not wait when the switch to the write-ahead log
+ * needs exclusive access, and otherwise waits for at most `BUSY_SLICE`.
  */
 function untilFree(attempt: () => unknown): void {
   const until = performance.now() + BUSY_TIMEOUT

@@ -2,18 +2,18 @@
 import type { StoreErrorCode } from '../store-error.ts'
 import type { Statement } from '../statement.ts'
 
-/** Work that is done completely or not at all. */
+/** A unit of work that is atomic. */
 export type Work =
   | { readonly statements: readonly Statement[] }
   | { /** Its address. */ readonly procedure: string; readonly args: unknown }
 
 /**
- * `within`: milliseconds that a reading task may take; it ends with `slow` behind the statement
- * that it has got to by then.
+ * `within`: milliseconds that a reading task may take; then it ends with `slow` after its current
+ * statement.
  */
 export type Task = Work & { readonly id: number; readonly within?: number | undefined }
 
-/** The database of a reader thread. `patient`: it yields the processor to others. */
+/** The database of a reader thread. `patient`: it runs with low priority. */
 export type ReadSource = { readonly patient: boolean } & (
   | { readonly path: string }
   | {
@@ -42,11 +42,11 @@ export type FromThread =
 /** The writer's changes since the last call. */
 export interface Changes {
   /**
-   * Whether nothing else has changed: false the first time, and where another process has written
+   * Whether nothing else has changed: false the first time, and if another process has written
    * meanwhile.
    */
   readonly whole: boolean
-  /** As `Connection.applyChanges` takes them; empty where there are none. */
+  /** The changeset for `Connection.applyChanges`; empty if there are no changes. */
   readonly changes: Uint8Array
 }
 

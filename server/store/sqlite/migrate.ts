@@ -14,7 +14,7 @@ export const SELECT_MIGRATIONS = 'SELECT name FROM migrations'
 /**
  * The migrations that have not run yet.
  *
- * @param rows what SELECT_MIGRATIONS gave
+ * @param rows the result of SELECT_MIGRATIONS
  * @throws SetupError if a newer version of the program wrote the store
  */
 export function pending(rows: readonly unknown[]): readonly Migration[] {
@@ -46,7 +46,7 @@ export function pendingOn(connection: Connection): string[] {
  * does the work, the others wait.
  *
  * @param now milliseconds since 1970, recorded with each migration
- * @throws SetupError where the store was written by a newer version of the program
+ * @throws SetupError if the store was written by a newer version of the program
  */
 export function migrate(connection: Connection, db: QueryBuilder, now: number): void {
   connection.exec('BEGIN IMMEDIATE')

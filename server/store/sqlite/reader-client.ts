@@ -1,5 +1,5 @@
 // A reader thread on demand: it starts with the first task, and ends after it has been idle for a
-// while. Idle it would keep 20 to 30 MB (`bench -- proxy --only memory`).
+// while, because an idle thread keeps 20 to 30 MB (`bench -- proxy --only memory`).
 import { startThread, type ThreadClient } from './thread-client.ts'
 import type { ReadSource, Work } from './messages.ts'
 
@@ -7,22 +7,22 @@ import type { ReadSource, Work } from './messages.ts'
 export interface ReadingThread {
   /** Resolves to the task's value. @param within milliseconds: see `Task` @throws StoreError */
   send(work: Work, within: number): Promise<unknown>
-  /** Starts it before its first task. */
+  /** Starts the thread before its first task. */
   start(): void
-  /** Ends when all that was sent is answered. */
+  /** Resolves when every task has its result. */
   close(): Promise<void>
 }
 
 /**
- * How long an idle thread waits for the next task, so that a person browsing pages finds it
- * running. Starting one takes 0.1 s.
+ * How long an idle thread waits for the next task, so that it keeps running while a person browses.
+ * Starting one takes 0.1 s.
  */
 const IDLE_MS = 600_000
 
-/** @param idle milliseconds without a task after which the thread ends; Infinity: it stays */
+/** @param idle milliseconds without a task after which the thread ends; Infinity: never */
 export function openReadingThread(source: ReadSource, idle = IDLE_MS): ReadingThread {
   let thread: Promise<ThreadClient> | undefined
-  /** Threads that are about to end. */
+  /** Threads that are ending. */
   const ending = new Set<Promise<void>>()
   let underWay = 0
   let timer: NodeJS.Timeout | undefined
@@ -58,14 +58,14 @@ export function openReadingThread(source: ReadSource, idle = IDLE_MS): ReadingTh
       clearTimeout(timer)
       underWay++
       try {
-        // Should it die, the next task starts another one.
+        // If it dies, the next task starts another one.
         return await (await (thread ??= start())).send(work, within)
       } finally {
         if (--underWay === 0 && idle < Infinity) timer = setTimeout(end, idle).unref()
       }
     },
     start: () => {
-      // The first task that it fails tells why.
+      // Its first task reports the failure.
       ;(thread ??= start()).catch(() => {})
     },
     close: async () => {

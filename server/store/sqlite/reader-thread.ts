@@ -1,6 +1,6 @@
 // A thread that only reads: reports, and other reads that would block the main thread. Units run
-// concurrently and take turns by the time that each has taken, one statement at a time, so a long
-// one of many statements delays nobody.
+// concurrently, one statement at a time, with turns by the time that each has used, so a long unit
+// of many statements delays no other.
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreError, readError } from '../store-error.ts'
@@ -28,8 +28,8 @@ let builder: Promise<QueryBuilder> | undefined
 let isPatient = false
 
 /**
- * From now on others go first. Not earlier, because the first report waits for modules to load,
- * which would take seconds on a busy machine.
+ * Lowers the priority only now: the first report waits for modules to load, which would otherwise
+ * take seconds on a busy machine.
  */
 function giveWay(): void {
   // On Linux this is the priority of the calling thread alone (sched(7)); elsewhere it would be

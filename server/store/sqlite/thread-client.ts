@@ -1,17 +1,17 @@
-// The main thread's side of a store thread: sends tasks in batches and passes each reply to its
-// caller.
+// The main thread's side of a store thread: sends tasks in batches and passes each result to its
+// sender.
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreError } from '../store-error.ts'
 import type { Reply, Changes, FromThread, ToThread, Task, Work } from './messages.ts'
 
 /**
- * Most tasks waiting for a reply. Beyond it the disk cannot keep up, and refusing is better than
- * an unbounded queue.
+ * Maximum number of tasks without a result. More means that the disk cannot keep up: rejecting them
+ * is better than an unbounded queue.
  */
 const MOST_WAITING = 50_000
 
-/** The caller of a task. */
+/** The sender of a task. */
 interface Waiting {
   readonly id: number
   resolve(value: unknown): void
@@ -26,7 +26,7 @@ export interface ThreadClient {
   send(work: Work, within?: number): Promise<unknown>
   /** The writer's changes since the last call. @throws StoreError */
   takeChanges(): Promise<Changes>
-  /** Resolves when all that was sent is answered and the files are closed. */
+  /** Resolves when every task has its result and the files are closed. */
   close(): Promise<void>
 }
 
@@ -58,7 +58,7 @@ class Line {
     this.#size--
     while (this.#first < this.#waiting.length && this.#waiting[this.#first] === undefined)
       this.#first++
-    // The rest is moved once for many removed ones.
+    // The remaining senders are moved once per many removals.
     if (this.#first > 64 && 2 * this.#first > this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#first)
       this.#first = 0
@@ -66,7 +66,7 @@ class Line {
     return found
   }
 
-  /** Takes out all. */
+  /** Removes all senders. */
   clear(): Waiting[] {
     const all = this.#waiting.filter((one) => one !== undefined)
     this.#waiting = []
@@ -82,7 +82,7 @@ class Line {
  * @param source its database
  * @param onChange called when another process has written to the file
  * @param onFailure called when the thread has died, which only a bug or a broken machine can cause;
- *   everything sent is rejected
+ *   all its tasks are rejected
  */
 export async function startThread(
   module: URL,
@@ -138,7 +138,7 @@ export async function startThread(
       if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
       flush()
       post({ takeChanges: ++lastId })
-      // The thread answers it with nothing else.
+      // The thread replies with nothing else.
       return replyTo(lastId) as Promise<Changes>
     },
     close: async () => {

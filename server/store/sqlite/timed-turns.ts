@@ -1,11 +1,11 @@
-// Turns of concurrent tasks on one thread, by the time that each has taken: a short task is not
-// delayed by every long statement of the others.
+// Schedules concurrent tasks on one thread by the time that each has used, so that a short task is
+// not delayed by every long statement of the others.
 
-/** One task among those that run. */
+/** One running task. */
 export interface Runner {
-  /** Its time, counted from the others' level when it joined (milliseconds). */
+  /** The time it has used, counted from the others' level when it joined (milliseconds). */
   taken: number
-  /** When its present turn began. */
+  /** When its current turn began. */
   since: number | null
 }
 
@@ -18,11 +18,11 @@ export class TimedTurns {
   readonly #most: number
   #waiting: { runner: Runner; start: () => void }[] = []
   #present = 0
-  /** Runners that have a turn. */
+  /** Runners that currently have a turn. */
   #running = 0
   #due = false
 
-  /** @param most concurrent turns */
+  /** @param most maximum number of concurrent turns */
   constructor(most: number) {
     this.#most = most
   }
@@ -31,7 +31,7 @@ export class TimedTurns {
     return { taken: this.#present, since: null }
   }
 
-  /** Ends the turn that a runner has, and resolves when its next one comes. */
+  /** Ends a runner's turn, and resolves when its next turn begins. */
   turn(runner: Runner): Promise<void> {
     this.#end(runner)
     return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// The thread of the one writer. It takes all tasks that have come in by now, runs them in one
-// transaction, and answers all of them when that is on the disk: many callers share one fsync.
+// The only writer's thread. It takes all tasks that have arrived, runs them in one transaction, and
+// sends all results when that is on disk: many callers share one fsync.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { readError } from '../store-error.ts'
 import { findProcedure } from '../find-procedure.ts'
@@ -7,11 +7,14 @@ import { Connection } from './connection.ts'
 import type { Reply, Changes, FromThread, ToThread, Task } from './messages.ts'
 
 /**
- * How often the writer looks for commits of other processes, in milliseconds. A key that was
- * revoked there is dead here within a second.
+ * How often the writer looks for commits of other processes, in milliseconds. A key revoked there
+ * stops working here within a second.
  */
 const LOOK = 200
-/** Units in one transaction at most, so that the first does not wait too long for the last. */
+/**
+ * Maximum number of units in one transaction, so that the first does not wait too long for the
+ * last.
+ */
 const GROUP = 2000
 
 const { path } = workerData as { path: string }
@@ -19,10 +22,10 @@ const { path } = workerData as { path: string }
 const port = parentPort!
 const send = (message: FromThread): void => port.postMessage(message)
 const connection = new Connection(path, 'write')
-// Before anybody relies on notifications: writes from now on are changes.
+// Read before anyone relies on notifications: later writes are changes.
 let seen = connection.version()
 send({ opened: true })
-// Kysely takes longer to load than everything else here. The opener continues meanwhile; its
+// Kysely takes longer to load than everything else here. The opener continues meanwhile, and its
 // messages wait in the port.
 const db = (await import('../dialect.ts')).queryBuilder('sqlite')
 
@@ -55,7 +58,7 @@ function takeChanges(id: number): Reply {
   }
 }
 
-/** Runs the tasks in one transaction; a task that fails is undone alone. */
+/** Runs the tasks in one transaction; only a task that fails is rolled back. */
 function commit(tasks: Task[]): Reply[] {
   try {
     connection.exec('BEGIN IMMEDIATE')
@@ -69,7 +72,7 @@ function commit(tasks: Task[]): Reply[] {
     connection.exec('COMMIT')
     return replies
   } catch (thrown) {
-    // Nothing of this group is stored: the disk is full or broken, or another process held the lock
+    // Nothing of this group is stored: the disk is full or faulty, or another process held the lock
     // for too long.
     if (connection.inTransaction) connection.exec('ROLLBACK')
     const error = readError(thrown)
@@ -78,22 +81,21 @@ function commit(tasks: Task[]): Reply[] {
 }
 
 /**
- * Runs the tasks one after the other. Behind a savepoint SQLite copies every page before it
- * changes, and tasks seldom fail: so they run without, and only where one fails that has to be
- * undone (null), all of them run again, `guarded`.
+ * Runs the tasks in order. After a savepoint, SQLite copies every page before it changes it, and
+ * tasks seldom fail. So they run without savepoints; if one fails and has to be rolled back (null),
+ * all of them run again, `guarded`.
  */
 function attempt(tasks: Task[], guarded: boolean): Reply[] | null {
   const replies: Reply[] = []
   for (const task of tasks) {
-    // SQLite undoes a single failing statement by itself.
+    // SQLite itself rolls back a single failed statement.
     const alone = 'statements' in task && task.statements.length === 1
     const savepoint = guarded && !alone
     if (savepoint) connection.exec('SAVEPOINT task')
     try {
       replies.push({ id: task.id, value: perform(task) })
     } catch (thrown) {
-      // Some failures (disk full, broken disk) end the whole transaction: then nobody's write is
-      // stored.
+      // Some failures (full or faulty disk) end the whole transaction, so no write is stored.
       if (!connection.inTransaction) throw thrown
       if (!guarded && !alone) return null
       if (savepoint) connection.exec('ROLLBACK TO task')
@@ -113,7 +115,7 @@ function perform(task: Task): unknown {
     try {
       result = connection.execute(step.value)
     } catch (error) {
-      // The body shall not see what means that the whole transaction is over.
+      // The body must not see an error that ends the whole transaction.
       if (!connection.inTransaction) throw error
       step = steps.throw(error)
       continue
