@@ -1,21 +1,21 @@
 // State of PostgreSQL's admission between its calls: full keys and child keys, and requests that
 // are slightly early.
 import type { Clock } from '../../common/clock.ts'
-import { SLACK_MS } from './postgres-reserve.ts'
+import type { ReleaseDelay } from './release-delay.ts'
 
-/** A request that can pass this soon is held instead of refused (milliseconds). */
-export const HOLD_MS = SLACK_MS + 10
 /** Most requests of one key that are held; more are refused, because they would ask in circles. */
 const MAX_HELD = 1_000
 
 /** Keys that are full by the last answer about them. */
 export class FullKeys {
   readonly #clock: Clock
+  readonly #delay: ReleaseDelay
   /** Until when at least (monotonic milliseconds). */
   readonly #keys = new Map<string, { rpm: number; until: number }>()
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, delay: ReleaseDelay) {
     this.#clock = clock
+    this.#delay = delay
   }
 
   set(key: string, rpm: number, until: number): void {
@@ -27,7 +27,7 @@ export class FullKeys {
     const full = this.#keys.get(key)
     if (full === undefined || full.rpm !== rpm) return null
     const wait = full.until - this.#clock.mono()
-    return wait > HOLD_MS ? wait : null
+    return wait > this.#delay.hold ? wait : null
   }
 
   /** Forgets keys that may have room. */

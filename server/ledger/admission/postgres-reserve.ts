@@ -1,5 +1,5 @@
 // Admission on PostgreSQL: calls of the database's functions (store/migrations/
-// 0097-lock-waits.ts), many rows a call.
+// 0098-allowances.ts), many rows a call.
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
@@ -75,7 +75,8 @@ type Answer =
 /**
  * Admits the requests of each group that may pass, and writes their rows. @param groups a key's
  * groups side by side, with no more requests together than its limit @param bounds the earliest and
- * latest that the ledger's time can be (milliseconds); null: any time. @throws StoreError
+ * latest that the ledger's time can be (milliseconds); null: any time. @param allowance how much
+ * later than PROMPT_MS the requests may be released (milliseconds) @throws StoreError
  */
 export async function reserveGroups(
   store: Store,
@@ -83,6 +84,7 @@ export async function reserveGroups(
   groups: readonly LimitGroup[],
   created_at: number,
   bounds: readonly [number, number] | null,
+  allowance: number,
 ): Promise<ReserveAnswer> {
   const keys = groups.map(({ key_id, rpm, child_id, child_rpm, pending }) => ({
     id: key_id,
@@ -104,7 +106,9 @@ export async function reserveGroups(
   const { rows: answers } = await sql<{
     answer: Answer
   }>`select tollmark_admit(${JSON.stringify(rows)}, ${JSON.stringify(keys)}, ${locksOf(keys.map(({ id }) => id))}, ${instance},
-      ${WIDTH_MS * 1000}, ${earliest}, ${latest}) as answer`.execute(store.db)
+      ${WIDTH_MS * 1000}, ${earliest}, ${latest}, ${Math.ceil(allowance * 1000)}) as answer`.execute(
+    store.db,
+  )
   const [first] = answers
   if (first === undefined) throw new StoreError('failed', 'the ledger returned no result')
   const { answer } = first
@@ -179,8 +183,8 @@ function query(sql: string, ...parameters: SqlValue[]): Statement {
 /**
  * Inserts rows that were admitted in an outage, unless they are there already; gives the `seq` of
  * each, in order. A row of the last minute goes to the end of its key's window, with its own time
- * but never before the last written one, because a key's stamps never go back. An older row is in
- * no window.
+ * but never before the last written one, because a key's stamps never go back. The row itself has no
+ * time that is yet to come, as a stamp may. An older row is in no window.
  */
 export const recordPostgres = procedure(
   import.meta.url,
@@ -200,6 +204,7 @@ export const recordPostgres = procedure(
      ), numbered as (
        select g.*,
          case when g.counts then greatest(max(g.mono) over per_key, newest.mono) else g.mono end as stamp,
+         case when g.counts then greatest(max(g.mono) over per_key, least(newest.mono, tollmark_ledger_time())) else g.mono end as moment,
          case when g.counts then coalesce(newest.last, 0) + row_number() over per_key end as nth,
          case when g.counts and g.child_rpm is not null then coalesce(newest_of_child.last, 0) + row_number() over per_child end as child_nth
        from given g
@@ -215,7 +220,7 @@ export const recordPostgres = procedure(
      insert into admissions (id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, state, created_at,
        instance, outage, mono)
      select id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, 'reserved', created_at,
-       $2, 1, stamp
+       $2, 1, moment
      from numbered order by mono, place`,
       rows,
       instance,

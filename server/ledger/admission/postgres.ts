@@ -1,7 +1,7 @@
 // Admission where many machines share the ledger, on PostgreSQL.
 //
 // Everything that asks within a moment is one call of one function in the database
-// (store/migrations/0097-lock-waits.ts). Under a lock for each key it looks at the key's N-th
+// (store/migrations/0098-allowances.ts). Under a lock for each key it looks at the key's N-th
 // newest admission, lets through what may pass, stamps and writes it, and commits. So one process
 // at a time decides about a key, and sees everything that was decided before.
 //
@@ -11,11 +11,12 @@
 //   by more than the window. So by their stamps, any N + 1 admissions in a row span more than the
 //   window.
 //
-// - A stamp is taken when the locks are free, so it is at most as far before the release of its
-//   request as the commit and the response take. If that was longer than PROMPT_MS, the stamp is
-//   moved to the release; that may happen afterwards, because the stamp does not expire for most of
-//   a minute. The window is longer than 60 s by SLACK_MS, which is more than PROMPT_MS and the
-//   tolerance of the clock together.
+// - A stamp is at most PROMPT_MS before the release of its request. It is taken when the locks are
+//   free, so between the two are the commit and the response. If these take longer in the calls of
+//   late, the next call's stamps are ahead by the difference (release-delay.ts). If they took longer
+//   still, the stamp is moved to the release; that may happen afterwards, because the stamp does not
+//   expire for most of a minute. The window is longer than 60 s by SLACK_MS, which is more than
+//   PROMPT_MS and the tolerance of the clock together.
 //
 // - Stamps are measured by one clock, the database's. When that clock is set, the function's time
 //   no longer matches what each process expects from its own monotonic clock (database-clock.ts).
@@ -43,7 +44,7 @@ import {
   type PendingAdmission,
   type Remaining,
 } from './backend.ts'
-import { FullKeys, HeldRequests, HOLD_MS } from './postgres-full-keys.ts'
+import { FullKeys, HeldRequests } from './postgres-full-keys.ts'
 import { LedgerTime } from './postgres-clock.ts'
 import {
   forgetStamps,
@@ -59,6 +60,7 @@ import {
   type ReserveAnswer,
 } from './postgres-reserve.ts'
 import { timesByKey } from './recent-admissions.ts'
+import { ReleaseDelay } from './release-delay.ts'
 import { limitsOf } from './request-limits.ts'
 import { wholeWait, WINDOW_MS } from './sliding-window.ts'
 
@@ -102,6 +104,8 @@ type CallState = 'idle' | 'planned' | 'calling'
 interface Answered {
   readonly answer: Extract<ReserveAnswer, { kind: 'decided' }>
   readonly created_at: number
+  /** How much later than PROMPT_MS its requests may be released (milliseconds). */
+  readonly allowance: number
   /** When it decided, at the earliest: when it was sent, and the locks of its keys were free. */
   readonly decided: number
   readonly received: number
@@ -114,6 +118,7 @@ class PostgresAdmission implements AdmissionBackend {
   readonly #time: LedgerTime
   readonly #onError: (error: unknown) => void
   readonly #queue = new AccountKeyQueue<PendingAdmission>(MAX_WAITING, ({ request }) => request)
+  readonly #delay = new ReleaseDelay()
   readonly #full: FullKeys
   readonly #held = new HeldRequests()
   readonly #timer: NodeJS.Timeout
@@ -132,7 +137,7 @@ class PostgresAdmission implements AdmissionBackend {
     this.#clock = clock
     this.#time = time
     this.#onError = onError
-    this.#full = new FullKeys(clock)
+    this.#full = new FullKeys(clock, this.#delay)
     this.#timer = setInterval(() => this.#tidy(), COMPARE_MS).unref()
   }
 
@@ -263,18 +268,22 @@ class PostgresAdmission implements AdmissionBackend {
     try {
       const sent = this.#clock.mono()
       const created_at = this.#clock.now()
-      let answer = await this.#reserve(groups, created_at, this.#time.bounds(sent))
+      const { allowance } = this.#delay
+      const reserve = (bounds: [number, number] | null): Promise<ReserveAnswer> =>
+        reserveGroups(this.#store, this.#instance, groups, created_at, bounds, allowance)
+      let answer = await reserve(this.#time.bounds(sent))
       if (answer.kind === 'clock_skewed') {
         // Either the call was on its way for long, or the clock was set. Comparing corrects it.
         await this.#time.compare()
-        answer = await this.#reserve(groups, created_at, null)
+        answer = await reserve(null)
       }
       if (answer.kind === 'clock_skewed')
         throw new StoreError('failed', 'the clock of the ledger is uncertain')
       const received = this.#clock.mono()
       this.#time.observe(sent, received, answer)
       const decided = Math.min(received, sent + Math.max(0, answer.waited))
-      await this.#decided({ answer, created_at, decided, received })
+      this.#delay.observe(received - decided)
+      await this.#decided({ answer, created_at, allowance, decided, received })
     } catch (error) {
       // Requests that wait for the next call would hear the same, only later.
       for (const one of [...groups.flatMap(({ pending }) => pending), ...this.#queue.clear()])
@@ -282,17 +291,9 @@ class PostgresAdmission implements AdmissionBackend {
     }
   }
 
-  #reserve(
-    groups: LimitGroup[],
-    created_at: number,
-    bounds: [number, number] | null,
-  ): Promise<ReserveAnswer> {
-    return reserveGroups(this.#store, this.#instance, groups, created_at, bounds)
-  }
-
   async #decided(answered: Answered): Promise<void> {
-    const { answer, created_at, decided, received } = answered
-    const isLate = received - decided > PROMPT_MS
+    const { answer, created_at, allowance, decided, received } = answered
+    const isLate = received - decided > PROMPT_MS + allowance
     const passedByKey = new Map<string, number>()
     for (const { group, written } of answer.verdicts)
       passedByKey.set(group.key_id, (passedByKey.get(group.key_id) ?? 0) + written.length)
@@ -324,19 +325,19 @@ class PostgresAdmission implements AdmissionBackend {
   #refuseRest(
     { group, written, waits }: GroupVerdict,
     passedOfKey: number,
-    { decided, received }: Answered,
+    { allowance, decided, received }: Answered,
     isLate: boolean,
   ): void {
     const rest = group.pending.slice(written.length)
     let longest = 0
     for (const { owner, id, rpm } of limitsOf(group)) {
       const isWindowUsed = (owner === 'key_id' ? passedOfKey : written.length) === rpm
-      const wait = Math.max(waits[owner], isWindowUsed ? WIDTH_MS : 0)
+      const wait = Math.max(waits[owner], isWindowUsed ? WIDTH_MS + allowance : 0)
       longest = Math.max(longest, wait)
-      if (wait > HOLD_MS)
-        this.#full.set(id, rpm, (isLate && isWindowUsed ? received : decided) + wait)
+      if (wait > this.#delay.hold)
+        this.#full.set(id, rpm, (isLate && isWindowUsed ? received - allowance : decided) + wait)
     }
-    const isFull = longest > HOLD_MS
+    const isFull = longest > this.#delay.hold
     for (const one of rest)
       if (isFull || !this.#held.hold(group.key_id, longest, () => this.submit(one)))
         refuse(one, longest - (received - decided))

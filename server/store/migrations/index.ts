@@ -44,6 +44,7 @@ import { announcedProcesses } from './0094-announced-processes.ts'
 import { admissions } from './0095-admissions.ts'
 import { sealedDays } from './0096-sealed-days.ts'
 import { lockWaits } from './0097-lock-waits.ts'
+import { allowances } from './0098-allowances.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -101,4 +102,5 @@ export const MIGRATIONS: readonly Migration[] = [
   admissions,
   sealedDays,
   lockWaits,
+  allowances,
 ]

@@ -189,7 +189,7 @@ test('postgres: a wait for another process is before the stamp, and makes no adm
     reject: () => {},
   }
   const group = { key_id: 'k', rpm: 5, child_id: null, child_rpm: null, pending: [pending] }
-  const reserving = reserveGroups(store, id, [group], 0, null)
+  const reserving = reserveGroups(store, id, [group], 0, null, 0)
   const waiters = `(select count(*) from pg_locks join pg_database on oid = database and datname = current_database()
     where locktype = 'advisory' and not granted)`
   await until(async () => (await ask(waiters)) > 0)
