@@ -52,22 +52,52 @@ export interface EndpointTable {
   readonly words: ReadonlySet<string>
 }
 
-interface Compiled {
+/**
+ * A row's pattern. Its expressions are made when a path is first tried: a provider has hundreds,
+ * and most processes meet few.
+ */
+class Pattern {
   readonly row: EndpointRow
-  readonly pattern: string
-  readonly regexp: RegExp
+  readonly text: string
+  /** Its parameters. */
   readonly names: readonly string[]
+  #exact: RegExp | undefined
+  #loose: RegExp | undefined
+
+  constructor(row: EndpointRow, text: string) {
+    this.row = row
+    this.text = text
+    this.names = text.includes('{')
+      ? Array.from(text.matchAll(/\{(\w+)/g), ([, name = '']) => name)
+      : []
+  }
+
+  get exact(): RegExp {
+    return (this.#exact ??= new RegExp(sourceOf(this.text)))
+  }
+
+  /** The same, case aside. */
+  get loose(): RegExp {
+    return (this.#loose ??= new RegExp(sourceOf(this.text), 'i'))
+  }
+}
+
+function sourceOf(pattern: string): string {
+  const source = pattern.replace(/\{\w+([:*]?)\}|[^{]+/g, (text, form?: string) => {
+    if (form === undefined) return text.replace(/[.+*?^$()[\]\\|]/g, String.raw`\$&`)
+    if (form === '*') return `([:/${CHARACTERS}]+?)`
+    return form === ':' ? `([:${CHARACTERS}]+)` : `([${CHARACTERS}]+)`
+  })
+  return `^${source}$`
 }
 
 // One flat class each: nested quantifiers would backtrack without end on a long path.
 const CHARACTERS = "A-Za-z0-9._~!$&'()*+,=@%-"
 
-/** The kinds of objects that a row names anywhere. */
-function kindsIn({ creates, createsInHeaders, names, asks, model }: EndpointRow): string[] {
+/** Where a row names kinds of objects. */
+function placesIn({ creates, createsInHeaders, names, asks, model }: EndpointRow) {
   const inBody = model !== undefined && 'body' in model ? model.body.objects : undefined
-  return [creates, createsInHeaders, names, asks, inBody].flatMap((places) =>
-    Object.values(places ?? {}).map(plainKind),
-  )
+  return [creates, createsInHeaders, names, asks, inBody]
 }
 
 /** Special values in the place of a kind. */
@@ -82,57 +112,49 @@ export function compileEndpoints(
   further: readonly string[] = [],
 ): EndpointTable {
   const literal = new Map<string, EndpointRow>()
-  const patterns = new Map<string, Compiled[]>()
-  const loose: (Resembled & { readonly regexp: RegExp })[] = []
+  const patterns = new Map<string, Pattern[]>()
+  const all: { readonly methods: readonly string[]; readonly pattern: Pattern }[] = []
   const kinds = new Set<string>([OF_UNKNOWN_KIND, ...further])
   const fixed = new Set<string>()
   const makes = new Map<string, Readonly<Record<string, string>>>()
+  const enterKind = (kind: string): void => {
+    if (!NO_KINDS.has(kind) && !PLACES.has(kind)) kinds.add(kind)
+  }
   for (const row of rows) {
-    const words = row.on.split(' ')
-    const pattern = words.pop() ?? ''
-    for (const segment of pattern.split(/[/:]/)) fixed.add(segment)
-    const names: string[] = []
-    const source = pattern.replace(
-      /\{(\w+)([:*]?)\}|[^{]+/g,
-      (text, name?: string, form?: string) => {
-        if (name === undefined) return text.replace(/[.+*?^$()[\]\\|]/g, String.raw`\$&`)
-        names.push(name)
-        if (form === '*') return `([:/${CHARACTERS}]+?)`
-        return form === ':' ? `([:${CHARACTERS}]+)` : `([${CHARACTERS}]+)`
-      },
-    )
-    const compiled: Compiled = { row, pattern, regexp: new RegExp(`^${source}$`), names }
-    loose.push({
-      regexp: new RegExp(compiled.regexp, 'i'),
-      exact: compiled.regexp,
-      methods: words,
-      row,
-    })
-    for (const kind of [...names, ...kindsIn(row)])
-      if (!NO_KINDS.has(kind) && !PLACES.has(kind)) kinds.add(kind)
-    if (words.includes('POST') && row.creates !== undefined && !makes.has(pattern))
-      makes.set(pattern, row.creates)
-    for (const method of words) {
-      if (names.length === 0) literal.set(`${method} ${pattern}`, row)
-      else patterns.set(method, [...(patterns.get(method) ?? []), compiled])
+    const methods = row.on.split(' ')
+    const text = methods.pop() ?? ''
+    const pattern = new Pattern(row, text)
+    all.push({ methods, pattern })
+    for (const segment of text.split(/[/:]/)) fixed.add(segment)
+    for (const name of pattern.names) enterKind(name)
+    for (const places of placesIn(row))
+      for (const place in places) enterKind(plainKind(places[place] ?? ''))
+    if (methods.includes('POST') && row.creates !== undefined && !makes.has(text))
+      makes.set(text, row.creates)
+    for (const method of methods) {
+      if (pattern.names.length === 0) literal.set(`${method} ${text}`, row)
+      else if (patterns.get(method)?.push(pattern) === undefined) patterns.set(method, [pattern])
     }
   }
   return {
     literal: (method, path) => literal.get(`${method === 'HEAD' ? 'GET' : method} ${path}`) ?? null,
     match(method, path) {
       const asked = method === 'HEAD' ? 'GET' : method
-      for (const compiled of patterns.get(asked) ?? []) {
-        const found = compiled.regexp.exec(path)
+      for (const { exact, row, text, names } of patterns.get(asked) ?? []) {
+        const found = exact.exec(path)
         if (!found) continue
         return {
-          row: compiled.row,
-          pattern: compiled.pattern,
-          params: Object.fromEntries(compiled.names.map((name, i) => [name, found[i + 1] ?? ''])),
+          row,
+          pattern: text,
+          params: Object.fromEntries(names.map((name, i) => [name, found[i + 1] ?? ''])),
         }
       }
       return null
     },
-    resembled: (path) => loose.filter(({ regexp }) => regexp.test(path)),
+    resembled: (path) =>
+      all
+        .filter(({ pattern }) => pattern.loose.test(path))
+        .map(({ methods, pattern: { row, exact } }) => ({ methods, row, exact })),
     makes: (pattern) => makes.get(pattern) ?? null,
     kinds: [...kinds],
     words: fixed,
