@@ -49,14 +49,19 @@ const DISCARD_BYTES = 64 * 1_048_576
 /** One side of a switched connection. It lives until it is closed. */
 export class RawConnection {
   readonly #socket: Socket
-  readonly #source: RawSource
+  /** Null once it is read: thousands of connections are kept, and what they came from is not. */
+  #source: RawSource | null
+  readonly #reads: Turns | undefined
   #isPaused = true
   #awaitsTurn = false
   #isDiscarded = false
+  /** Counts what is thrown away. */
+  #onDiscarded: ((bytes: Buffer) => void) | null = null
 
   constructor(source: RawSource) {
     this.#source = source
     this.#socket = source.socket
+    this.#reads = source.reads
     // Until a reader is attached.
     this.#socket.on('error', ignore)
     // Each direction ends independently.
@@ -80,14 +85,17 @@ export class RawConnection {
 
   /** Passes the bytes so far, and later ones, to a reader. Call it once. */
   read(reader: RawReader): void {
-    const { unread } = this.#source
-    this.#source.subscribe((bytes) => {
+    const source = this.#source
+    if (source === null) throw new TypeError('a connection has one reader')
+    this.#source = null
+    const { unread } = source
+    source.subscribe((bytes) => {
       countRead(bytes.length)
-      if (this.#isDiscarded) return
+      if (this.#isDiscarded) return this.#onDiscarded?.(bytes)
       reader.onData(bytes)
       if (bytes.length >= LARGE_READ_BYTES) this.#yieldTurn()
     })
-    this.#source.onShutdown?.(() => reader.onShutdown())
+    source.onShutdown?.(() => reader.onShutdown())
     this.#socket
       .on('end', () => reader.onEnd())
       .on('drain', () => reader.onDrain())
@@ -114,7 +122,9 @@ export class RawConnection {
     this.#isDiscarded = true
     const socket = this.#socket
     const source = {
-      on: (_event: 'data', take: (bytes: Buffer) => void) => this.#source.subscribe(take),
+      on: (_event: 'data', take: (bytes: Buffer) => void) => {
+        this.#onDiscarded = take
+      },
       once: (event: 'close', gone: () => void) => socket.once(event, gone),
       pause: () => socket.pause(),
       resume: () => socket.resume(),
@@ -129,7 +139,7 @@ export class RawConnection {
 
   /** Continues reading when it is this connection's turn, which may be now. */
   #yieldTurn(): void {
-    const { reads } = this.#source
+    const reads = this.#reads
     if (reads === undefined || this.#awaitsTurn || this.#isDiscarded) return
     let isNow = true
     this.#awaitsTurn = true

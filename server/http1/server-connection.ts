@@ -325,16 +325,9 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.#release()
     slowReads.remove(this)
     this.#exchange = null
-    const { socket } = this
     const releaseSlot = this.#releaseSlot
-    if (releaseSlot !== undefined) socket.once('close', releaseSlot)
-    return {
-      socket,
-      unread: this.parser.unread,
-      subscribe: (take) => void socket.on('data', take),
-      onShutdown: (announce) => this.#context.switched(socket, announce),
-      reads: this.#context.bodyReads,
-    }
+    if (releaseSlot !== undefined) this.socket.once('close', releaseSlot)
+    return rawSource(this.socket, this.parser.unread, this.#context)
   }
 
   /** The connection was handed over. */
@@ -378,5 +371,14 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.#deadline = 0
   }
 }
+
+/** A function of its own: its closures live as long as the connection, and keep nothing else alive. */
+const rawSource = (socket: Socket, unread: Buffer, context: ServerContext): RawSource => ({
+  socket,
+  unread,
+  subscribe: (take) => void socket.on('data', take),
+  onShutdown: (announce) => context.switched(socket, announce),
+  reads: context.bodyReads,
+})
 
 function ignore(): void {}

@@ -2,6 +2,7 @@
 // what it needs and returns what it found, or throws a GatewayError.
 import { UpstreamError, type HttpClient } from '../http1/client/client.ts'
 import type { HttpExchange } from '../http1/exchange.ts'
+import type { RawHeaders } from '../http1/header-fields.ts'
 import { asksForWebSocket } from '../http1/websocket/handshake.ts'
 import { newId } from '../common/ids.ts'
 import type { TurnBudget } from '../common/fairness/turn-budget.ts'
@@ -41,11 +42,13 @@ import {
   recordRefusal,
   sendJson,
   sendError,
+  withoutHead,
+  type EndedRequest,
   type ErrorDeps,
 } from './send-error.ts'
-import { RequestShares, type SharesLimits } from './shares/request-shares.ts'
+import { RequestShares, type RequestSlot, type SharesLimits } from './shares/request-shares.ts'
 import { socketOf } from './socket/open-socket.ts'
-import { runSocket, type SocketDeps } from './socket/run-socket.ts'
+import { runSocket, type SocketDeps, type SocketResult } from './socket/run-socket.ts'
 import { addressOf, findRoute, refuseNavigation } from './target/find-route.ts'
 import type { RouteCache } from './target/route-cache.ts'
 
@@ -113,6 +116,7 @@ async function proxyRequest(
   const key = authenticateKey(deps.keys, presented, deps.clock)
   context.progress = { step: 'authenticated', route, isKeyInQuery, key }
   const slot = openSlot(deps.ledger, shares, key)
+  let isSocketOpen = false
   try {
     const wantsSocket = asksForWebSocket(headers)
     if (wantsSocket || isLongHead(exchange)) await turnOf(deps.turns, key)
@@ -154,9 +158,9 @@ async function proxyRequest(
     )
     context.progress = { step: 'admitted', route, isKeyInQuery, key: keyNow, model }
     const forwardable = { route, upstream, slot, request, inspected, admitted, socket }
-    await forwardAdmitted(deps, context, forwardable, authenticate)
+    isSocketOpen = await forwardAdmitted(deps, context, forwardable, authenticate)
   } finally {
-    slot.release()
+    if (!isSocketOpen) slot.release()
   }
 }
 
@@ -194,13 +198,17 @@ const isLongHead = ({ target, headers }: HttpExchange): boolean =>
 const turnOf = (turns: TurnBudget, { id, accountId }: CachedKey): Promise<void> =>
   new Promise((resolve) => turns.schedule({ account_id: accountId, key_id: id }, resolve))
 
-/** Steps 7 to 9. @throws GatewayError where the provider does not respond */
+/**
+ * Steps 7 to 9.
+ * @returns whether it has become a socket, which is open and keeps the slot
+ * @throws GatewayError where the provider does not respond
+ */
 async function forwardAdmitted(
   deps: ProxyDeps,
   context: RequestContext,
   forwardable: Forwardable,
   authenticate: () => CachedKey,
-): Promise<void> {
+): Promise<boolean> {
   const { exchange } = context
   const { route, upstream, request, inspected } = forwardable
   const { provider, key, match } = request
@@ -228,8 +236,10 @@ async function forwardAdmitted(
 
   // 8. Stream both ways.
   const result = await forwardRequest(deps.client, outbound, exchange, guards, recorder)
-  if (result.switched !== undefined && forwardable.socket !== null)
-    return relaySocket(deps, context, forwardable, recorder, result.switched, authenticate)
+  if (result.switched !== undefined && forwardable.socket !== null) {
+    await openSocket(deps, context, forwardable, recorder, result.switched, authenticate)
+    return true
+  }
 
   // 9. Settle the ledger's row.
   const model = observer === null ? inspected.model : loggedModel(observer.end())
@@ -247,10 +257,11 @@ async function forwardAdmitted(
   const { models, objects, secrets, upload } = guards
   if (![models, objects, secrets, upload].some((guard) => guard?.replaced === true))
     logRequest(deps, context, result.status ?? 0, code === null ? null : { code, model }, stats)
+  return false
 }
 
-/** Steps 8 and 9 of a socket, whose rows are its own. @throws GatewayError */
-async function relaySocket(
+/** Steps 8 and 9 of a socket, whose rows are its own. @throws GatewayError it was not opened */
+async function openSocket(
   deps: ProxyDeps,
   context: RequestContext,
   { slot, request, inspected, admitted, socket }: Forwardable,
@@ -260,45 +271,57 @@ async function relaySocket(
 ): Promise<void> {
   const { id, exchange } = context
   const { provider, match, pathAndQuery } = request
-  const running = runSocket(deps, {
-    id,
-    exchange,
-    // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection is switched for a request with a socket only
-    socket: socket!,
-    provider,
-    match,
-    pathAndQuery,
-    slot,
-    admitted,
-    upstream: connection,
-    headers,
-    filter: (raw) => recorder.head(SWITCHED, raw),
-    key: request.key,
-    authenticate,
-  })
-  const { outcome, code, refusal, model, usage, bytesIn, bytesOut } = await running.catch(
-    async (thrown: unknown) => {
-      connection.destroy()
-      const error = new UpstreamError('unreachable', 'no WebSocket was opened', thrown)
-      const none = { status: null, bytesIn: 0, bytesOut: 0 }
-      await recorder.settle({ outcome: 'failed', error, ...none }, inspected.model)
-      throw thrown
-    },
-  )
-  const stats = {
-    bytesIn,
-    bytesOut,
-    outcome: outcome === 'shutdown' ? ('complete' as const) : outcome,
-    endpoint: match.pattern,
-    firstByteMs: null,
-    usage,
+  try {
+    const switched = {
+      id,
+      exchange,
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection is switched for a request with a socket only
+      socket: socket!,
+      provider,
+      match,
+      pathAndQuery,
+      slot,
+      admitted,
+      upstream: connection,
+      headers,
+      filter: (raw: RawHeaders) => recorder.head(SWITCHED, raw),
+      key: request.key,
+      authenticate,
+    }
+    runSocket(deps, switched, endOfSocket(deps, withoutHead(context), request, slot))
+  } catch (thrown) {
+    connection.destroy()
+    const error = new UpstreamError('unreachable', 'no WebSocket was opened', thrown)
+    const none = { status: null, bytesIn: 0, bytesOut: 0 }
+    await recorder.settle({ outcome: 'failed', error, ...none }, inspected.model)
+    throw thrown
   }
-  logRequest(deps, context, SWITCHED, code === null ? null : { code, model }, stats)
-  if (code !== null && refusal !== null)
-    recordRefusal(deps, context, request.key, new GatewayError(code, refusal, [], model), {
-      id: newId('req', deps.clock.now()),
-      status: SWITCHED,
-    })
+}
+
+/** What happens when a socket has ended. It is kept as long as that, so it keeps little alive. */
+function endOfSocket(
+  deps: ProxyDeps,
+  ended: EndedRequest,
+  { key, match: { pattern: endpoint } }: Forwardable['request'],
+  slot: RequestSlot,
+): (result: SocketResult) => void {
+  return ({ outcome, code, refusal, model, usage, bytesIn, bytesOut }) => {
+    slot.release()
+    const stats = {
+      bytesIn,
+      bytesOut,
+      outcome: outcome === 'shutdown' ? ('complete' as const) : outcome,
+      endpoint,
+      firstByteMs: null,
+      usage,
+    }
+    logRequest(deps, ended, SWITCHED, code === null ? null : { code, model }, stats)
+    if (code !== null && refusal !== null)
+      recordRefusal(deps, ended, key, new GatewayError(code, refusal, [], model), {
+        id: newId('req', deps.clock.now()),
+        status: SWITCHED,
+      })
+  }
 }
 
 const SWITCHED = 101

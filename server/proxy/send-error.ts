@@ -2,6 +2,7 @@
 import { tightestLimit } from './admission/tightest-limit.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
+import type { HttpExchange } from '../http1/exchange.ts'
 import { onlyValueOf, valueOf } from '../http1/header-fields.ts'
 import { findKeyByCredential } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
@@ -133,7 +134,7 @@ const requestIdHeaders = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy
  */
 export function recordRefusal(
   { refusalLog, clock }: ErrorDeps,
-  context: RequestContext,
+  context: EndedRequest,
   key: CachedKey,
   { code, message, model }: GatewayError,
   { id, status }: { readonly id: string; readonly status: number },
@@ -186,6 +187,28 @@ export interface ForwardedStats extends Pick<RelayResult, 'bytesIn' | 'bytesOut'
   readonly usage: Usage | null
 }
 
+/** What is said of a request when it has ended. */
+export interface EndedRequest extends Pick<
+  RequestContext,
+  'id' | 'startedAt' | 'route' | 'key' | 'model'
+> {
+  readonly exchange: Pick<HttpExchange, 'method' | 'headers'>
+}
+
+/** The same of a request that lives on without its head, as a socket does. */
+export const withoutHead = ({
+  id,
+  startedAt,
+  route,
+  key,
+  model,
+  exchange: { method, headers },
+}: RequestContext): EndedRequest => {
+  const traceparent = valueOf(headers, 'traceparent')
+  const kept = traceparent === undefined ? [] : ['traceparent', traceparent]
+  return { id, startedAt, route, key, model, exchange: { method, headers: kept } }
+}
+
 /**
  * Logs a request that has ended.
  *
@@ -194,7 +217,7 @@ export interface ForwardedStats extends Pick<RelayResult, 'bytesIn' | 'bytesOut'
  */
 export function logRequest(
   { log, clock }: Pick<ErrorDeps, 'log' | 'clock'>,
-  context: RequestContext,
+  context: EndedRequest,
   status: number,
   error: { readonly code: string; readonly model: string | null } | null,
   stats?: ForwardedStats,

@@ -1,8 +1,8 @@
 // A connection to an upstream, as seen by its pool and its current exchange.
 import type { Socket } from 'node:net'
 import type { RawHeaders } from '../header-fields.ts'
-import { RawConnection } from '../raw-connection.ts'
-import { openSocket, type Destination } from './destination.ts'
+import { RawConnection, type RawSource } from '../raw-connection.ts'
+import { openSocket, type Destination, type SocketUser } from './destination.ts'
 import { ProtocolError, ResponseParser, type ResponseEvents } from './response-parser.ts'
 
 /** Events of a connection for its current exchange. */
@@ -37,8 +37,7 @@ export class ClientConnection implements ResponseEvents {
   #ready = false
   #error: Error | null = null
   #onLost: (connection: ClientConnection) => void
-  /** Receives the bytes after the connection has switched protocols. */
-  #take: ((bytes: Buffer) => void) | null = null
+  readonly #socketUser: SocketUser
 
   /**
    * Starts dialling. Bytes are read into one buffer that all connections share; users must copy
@@ -48,19 +47,20 @@ export class ClientConnection implements ResponseEvents {
   constructor(destination: Destination, onLost: (connection: ClientConnection) => void) {
     this.#onLost = onLost
     this.parser = new ResponseParser(this)
-    this.socket = openSocket(
-      destination,
-      () => {
+    this.#socketUser = {
+      ready: () => {
         this.#ready = true
         this.#user?.onReady()
       },
-      (chunk) => this.#read(chunk),
-      (error) => (this.#error = error),
-    )
-    this.socket.on('drain', () => this.#user?.onDrain())
-    this.socket.on('end', () => this.#ended())
-    this.socket.on('error', (error) => (this.#error = error))
-    this.socket.on('close', () => this.#closed())
+      read: (chunk) => this.#read(chunk),
+      lost: this.#onError,
+    }
+    this.socket = openSocket(destination, this.#socketUser)
+    this.socket
+      .on('drain', this.#onDrain)
+      .on('end', this.#onEnded)
+      .on('error', this.#onError)
+      .on('close', this.#onClosed)
   }
 
   /** Whether the socket can carry a request. */
@@ -124,16 +124,19 @@ export class ClientConnection implements ResponseEvents {
   onSwitch(headers: RawHeaders, unread: Buffer): void {
     const user = this.#user
     this.#user = null
-    this.#take = () => {}
     const { socket } = this
-    const subscribe = (take: (bytes: Buffer) => void): void => {
-      this.#take = (chunk) => take(Buffer.from(chunk))
-    }
-    user?.onSwitch(headers, new RawConnection({ socket, unread, subscribe }))
+    // The socket outlives this connection, and must not keep it alive.
+    socket
+      .off('drain', this.#onDrain)
+      .off('end', this.#onEnded)
+      .off('error', this.#onError)
+      .off('close', this.#onClosed)
+    this.#onLost(this)
+    const source = rawSource(socket, unread, this.#socketUser)
+    user?.onSwitch(headers, new RawConnection(source))
   }
 
   #read(chunk: Buffer): void {
-    if (this.#take !== null) return this.#take(chunk)
     if (this.#user === null) return this.destroy()
     // For example, a server's 408 for an idle connection, which belongs to no request.
     if (this.reused && !this.#user.writeStarted)
@@ -148,8 +151,13 @@ export class ClientConnection implements ResponseEvents {
     }
   }
 
-  #ended(): void {
-    if (this.#take !== null) return
+  readonly #onDrain = (): void => this.#user?.onDrain()
+
+  readonly #onError = (error: Error): void => {
+    this.#error = error
+  }
+
+  readonly #onEnded = (): void => {
     if (this.#user === null) return this.destroy()
     try {
       this.parser.finish()
@@ -160,8 +168,21 @@ export class ClientConnection implements ResponseEvents {
     }
   }
 
-  #closed(): void {
+  readonly #onClosed = (): void => {
     this.#onLost(this)
     this.fail(this.#error ?? new ProtocolError('the upstream closed the connection'))
+  }
+}
+
+/** The source of a connection that has switched; its socket has no other user any more. */
+function rawSource(socket: Socket, unread: Buffer, user: SocketUser): RawSource {
+  user.read = () => {}
+  user.lost = () => {}
+  return {
+    socket,
+    unread,
+    subscribe: (take) => {
+      user.read = (chunk) => take(Buffer.from(chunk))
+    },
   }
 }

@@ -163,7 +163,7 @@ const LAST_READS_MS = 1_000
  * Node would discard the bytes that have arrived. Here, a failed write ends the socket with its
  * error only after everything has been read.
  */
-function readBeforeReset(socket: Socket, lost: (error: Error) => void): Socket {
+function readBeforeReset(socket: Socket, user: SocketUser): Socket {
   const destroy = socket.destroy.bind(socket)
   let failed: Error | null = null
   socket.destroy = (error?: Error) => {
@@ -171,7 +171,7 @@ function readBeforeReset(socket: Socket, lost: (error: Error) => void): Socket {
       return destroy(failed ?? error)
     if (failed === null) {
       failed = error
-      lost(error)
+      user.lost(error)
       setTimeout(() => destroy(error), LAST_READS_MS).unref()
     }
     return socket
@@ -179,19 +179,22 @@ function readBeforeReset(socket: Socket, lost: (error: Error) => void): Socket {
   return socket
 }
 
+/** Told about a connection that is opened. The functions may be replaced. */
+export interface SocketUser {
+  /** It can be written to. */
+  ready(): void
+  /** A piece has arrived. Its memory is only lent for the call. */
+  read(chunk: Buffer): void
+  /** Nothing more can be written. */
+  lost(error: Error): void
+}
+
 /**
- * Opens a connection. Certificates are always verified. `ready` is called once the socket can be
- * written to; `read` with every piece that arrives, whose memory is only lent for the call; `lost`
- * when nothing more can be written. Failures are emitted as the socket's `error`.
+ * Opens a connection. Certificates are always verified. Failures are emitted as the socket's `error`.
  * @throws {PrivateAddressError} the destination names a private address that the operator did not
  *   allow
  */
-export function openSocket(
-  destination: Destination,
-  ready: () => void,
-  read: (chunk: Buffer) => void,
-  lost: (error: Error) => void,
-): Socket {
+export function openSocket(destination: Destination, user: SocketUser): Socket {
   // An address literal never reaches the resolver, so it is checked here.
   if (
     !destination.allowPrivate &&
@@ -208,15 +211,15 @@ export function openSocket(
     onread: {
       buffer: incoming,
       callback: (length: number) => {
-        read(incoming.subarray(0, length))
+        user.read(incoming.subarray(0, length))
         return true
       },
     },
     lookup: destination.allowPrivate ? openLookup : guardedLookup,
   }
   if (!destination.tls) {
-    const socket = readBeforeReset(connectTcp(route), lost)
-    socket.once('connect', ready)
+    const socket = readBeforeReset(connectTcp(route), user)
+    socket.once('connect', () => user.ready())
     return socket
   }
   const cacheKey = `${destination.servername}:${destination.host}:${destination.port}`
@@ -232,6 +235,6 @@ export function openSocket(
     ...(session ? { session } : {}),
   })
   tls.on('session', (fresh) => sessions.set(cacheKey, fresh))
-  tls.once('secureConnect', ready)
-  return readBeforeReset(tls, lost)
+  tls.once('secureConnect', () => user.ready())
+  return readBeforeReset(tls, user)
 }

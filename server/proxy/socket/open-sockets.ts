@@ -43,11 +43,13 @@ export class OpenSockets implements Disposable {
     return this.#all.get(id)
   }
 
-  /** Keeps a socket until it has ended. */
-  async hold(socket: OpenSocket): Promise<void> {
+  add(socket: OpenSocket): void {
     this.#all.set(socket.id, socket)
-    await socket.session.ended
-    this.#all.delete(socket.id)
+  }
+
+  /** It has ended. */
+  remove(id: string): void {
+    this.#all.delete(id)
   }
 
   [Symbol.dispose](): void {

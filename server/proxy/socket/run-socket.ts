@@ -70,13 +70,22 @@ export interface SocketResult extends SocketEnd {
 const MAX_MESSAGE_BYTES = 24 * 1024 * 1024
 
 /**
- * Runs a socket until it has ended.
+ * Runs a socket. Thousands are open at once for hours, so it keeps only what it needs: no promise
+ * waits for its end, and nothing of the request's head is held.
+ *
+ * @param onEnd called once it has ended
  * @throws GatewayError the provider's response was no handshake, or the caller's connection cannot
  *   be switched: the reservation is still to be settled, and the provider's connection open
  */
-export async function runSocket(deps: SocketDeps, switched: SwitchedSocket): Promise<SocketResult> {
-  const { exchange, socket, provider, match, pathAndQuery, upstream, admitted } = switched
+export function runSocket(
+  deps: SocketDeps,
+  switched: SwitchedSocket,
+  onEnd: (result: SocketResult) => void,
+): void {
+  const { id, exchange, socket, provider, match, pathAndQuery, upstream, admitted } = switched
+  const { authenticate } = switched
   const client = acceptSocket(exchange, socket, provider, switched.headers, switched.filter)
+  const { sockets } = deps
   let { key } = switched
   const currentKey = (): CachedKey => key
   const models = handshakeModels(match, pathAndQuery, exchange.headers)
@@ -100,6 +109,10 @@ export async function runSocket(deps: SocketDeps, switched: SwitchedSocket): Pro
     inspector,
     slot: switched.slot,
     log: deps.log,
+    onEnd: (end) => {
+      sockets.remove(id)
+      onEnd(resultOf(end, rows, inspector))
+    },
     rpm: admitted.row.child_rpm ?? admitted.row.rpm,
     limits: {
       message: Math.min(MAX_MESSAGE_BYTES, deps.limits.body),
@@ -107,21 +120,20 @@ export async function runSocket(deps: SocketDeps, switched: SwitchedSocket): Pro
       idle: deps.limits.idle,
     },
   })
-  session.start()
-  await deps.sockets.hold({
-    id: switched.id,
+  sockets.add({
+    id,
     key,
     provider: provider.id,
     endpoint: match.pattern,
     openedAt: deps.clock.now(),
     session,
     authenticate: () => {
-      key = switched.authenticate()
+      key = authenticate()
       authorizeAgain(key, provider, match, 'GET')
       return key
     },
   })
-  return resultOf(await session.ended, rows, inspector)
+  session.start()
 }
 
 const resultOf = (end: SocketEnd, rows: SocketRows, { model }: MessageInspector): SocketResult => ({

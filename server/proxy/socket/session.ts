@@ -41,6 +41,8 @@ export interface SessionParts {
   readonly inspector: MessageInspector
   readonly slot: RequestSlot
   readonly log: Log
+  /** Called once, when both connections are closed. */
+  onEnd(end: SocketEnd): void
   /** The key's requests a minute, for a sentence. */
   readonly rpm: number | null
   readonly limits: ClientLimits & {
@@ -72,17 +74,15 @@ const NO_RESPONSES =
 
 /** One socket, from its handshake to its end. */
 export class SocketSession implements ClientListener, UpstreamListener {
-  /** Resolves when both connections are closed. */
-  readonly ended: Promise<SocketEnd>
   readonly #parts: SessionParts
   readonly #clientSide: ClientSide
   readonly #upstreamSide: UpstreamSide
-  readonly #resolve: (end: SocketEnd) => void
   readonly #since = performance.now()
   /** Monotonic milliseconds of the last byte, as the last look found it; and how many there were. */
   #movedAt = this.#since
   #moved = 0
   #end: SocketEnd | null = null
+  #isOver = false
   /** Close frames that have passed: from the client, from the provider. */
   #isClientClosing = false
   #isUpstreamClosing = false
@@ -93,10 +93,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
 
   constructor(parts: SessionParts) {
     const { client, upstream, row, rows, inspector, slot, limits, provider } = parts
-    const { promise, resolve } = Promise.withResolvers<SocketEnd>()
     this.#parts = parts
-    this.ended = promise
-    this.#resolve = resolve
     this.#clientSide = new ClientSide(client, upstream, inspector, rows, slot, limits, this)
     const owner = (): Owner => inspector.owner
     this.#upstreamSide = new UpstreamSide(upstream, client, row, provider.usage, rows, owner, this)
@@ -336,10 +333,11 @@ export class SocketSession implements ClientListener, UpstreamListener {
 
   #settleIfGone(): void {
     const { client, upstream } = this.#parts
-    if (!client.isClosed || !upstream.isClosed) return
+    if (!client.isClosed || !upstream.isClosed || this.#isOver) return
+    this.#isOver = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#clientSide.close()
     this.#upstreamSide.close()
-    this.#resolve(this.#end ?? { outcome: 'complete', code: null, refusal: null })
+    this.#parts.onEnd(this.#end ?? { outcome: 'complete', code: null, refusal: null })
   }
 }

@@ -11,12 +11,15 @@ import {
   isPrivateAddress,
   openSocket,
   publicLookup,
+  type SocketUser,
 } from '../../../server/http1/client/destination.ts'
 import { sharedResolve } from '../../../server/http1/client/lookup.ts'
 import { destinationOf, PrivateAddressError } from '../../../server/http1/client/client.ts'
 import { NODE_FLAGS } from '../../support/node.ts'
 import { certificateOf } from '../../support/providers/certificate.ts'
 import { answer, startFake } from '../../support/providers/fake.ts'
+
+const UNUSED: SocketUser = { ready: () => {}, read: () => {}, lost: () => {} }
 
 test('addresses that no provider can have are private', () => {
   const rows: [address: string, isPrivate: boolean][] = [
@@ -161,12 +164,7 @@ test('a name is resolved and checked when it is dialled', async () => {
   const dial = { ...destinationOf(new URL('https://localhost:1')), allowPrivate: false }
   for (const tls of [true, false]) {
     const [error] = await once(
-      openSocket(
-        { ...dial, tls },
-        () => {},
-        () => {},
-        () => {},
-      ),
+      openSocket({ ...dial, tls }, UNUSED),
       'error',
     ).catch((thrown: unknown) => [thrown])
     assert.ok(error instanceof PrivateAddressError, String(error))
@@ -222,13 +220,7 @@ test('a private address that is not configured is refused before a socket opens'
     allowPrivate: false,
   }
   assert.throws(
-    () =>
-      openSocket(
-        dial,
-        () => {},
-        () => {},
-        () => {},
-      ),
+    () => openSocket(dial, UNUSED),
     PrivateAddressError,
   )
 })
