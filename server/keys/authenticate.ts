@@ -6,11 +6,15 @@ import type { CachedKey, CachedSecret, KeyCache } from './cache.ts'
 
 /** An authenticated key, or the refusal of the caller. */
 export type Authenticated =
-  | { ok: true; key: CachedKey }
+  | { readonly ok: true; readonly key: CachedKey }
   | {
-      ok: false
-      code: 'invalid_api_key' | 'api_key_expired' | 'api_key_disabled' | 'origin_not_allowed'
-      message: string
+      readonly ok: false
+      readonly code:
+        | 'invalid_api_key'
+        | 'api_key_expired'
+        | 'api_key_disabled'
+        | 'origin_not_allowed'
+      readonly message: string
     }
 
 /** Compared with if the key does not exist, so that an unknown key takes the same time. */
@@ -23,6 +27,8 @@ const CREDENTIAL = /^(?:(?:bearer|key|token) +)?(tmk_\S+) *$/i
 interface VerifiedCredential {
   readonly publicId: string
   readonly found: CachedSecret
+  /** The result for a valid key, reused: each open socket authenticates four times a second. */
+  readonly accepted: Authenticated
 }
 
 /** Size of the cache of verified credentials; when it is full, it is emptied. */
@@ -30,15 +36,15 @@ const MAX_VERIFIED = 2_000
 const verifiedByCache = new WeakMap<KeyCache, Map<string, VerifiedCredential>>()
 
 /**
- * Verifies a credential by its hash. Returns its secret, or a sentence that says what is wrong. A
- * verified credential is not hashed again while the key cache holds the same record; any change to
- * a key creates a new record.
+ * Verifies a credential by its hash. Returns it, or a sentence that says what is wrong. A verified
+ * credential is not hashed again while the key cache holds the same record; any change to a key
+ * creates a new record.
  */
-function verify(keys: KeyCache, credential: string): CachedSecret | string {
+function verify(keys: KeyCache, credential: string): VerifiedCredential | string {
   let verified = verifiedByCache.get(keys)
   if (verified === undefined) verifiedByCache.set(keys, (verified = new Map()))
   const known = verified.get(credential)
-  if (known !== undefined && keys.find(known.publicId) === known.found) return known.found
+  if (known !== undefined && keys.find(known.publicId) === known.found) return known
   const secret = CREDENTIAL.exec(credential)?.[1]
   const publicId = secret === undefined ? undefined : parsePublicId('tmk', secret)
   if (secret === undefined || publicId === undefined)
@@ -48,8 +54,10 @@ function verify(keys: KeyCache, credential: string): CachedSecret | string {
   if (!matches || found === undefined || found.key.revoked)
     return 'The API key is not valid. It may have been revoked.'
   if (verified.size >= MAX_VERIFIED) verified.clear()
-  verified.set(copyString(credential), { publicId, found })
-  return found
+  const accepted = { ok: true, key: found.key } as const
+  const fresh = { publicId, found, accepted }
+  verified.set(copyString(credential), fresh)
+  return fresh
 }
 
 /**
@@ -69,8 +77,9 @@ export function authenticate(
 ): Authenticated {
   if (credential === undefined)
     return invalid('Send a proxy key in the header "Authorization: Bearer <API_KEY>".')
-  const found = verify(keys, credential)
-  if (typeof found === 'string') return invalid(found)
+  const verified = verify(keys, credential)
+  if (typeof verified === 'string') return invalid(verified)
+  const { found, accepted } = verified
   const { key } = found
   if (key.disabled || keys.isDisabled(key.accountId))
     return { ok: false, code: 'api_key_disabled', message: 'The API key is disabled.' }
@@ -92,7 +101,7 @@ export function authenticate(
       message: 'The API key may not be used from this origin.',
     }
   }
-  return { ok: true, key }
+  return accepted
 }
 
 /** The public id of the secret in a credential; undefined where it is malformed. */

@@ -174,10 +174,11 @@ export class ClientConnection implements ResponseEvents {
   }
 }
 
+function ignore(): void {}
+
 /** The source of a connection that has switched; its socket has no other user any more. */
 function rawSource(socket: Socket, unread: Buffer, user: SocketUser): RawSource {
-  user.read = () => {}
-  user.lost = () => {}
+  user.ready = user.read = user.lost = ignore
   return {
     socket,
     unread,

@@ -89,8 +89,10 @@ export class MessageInspector {
   readonly #key: () => CachedKey
   readonly #match: Match
   readonly #table: SignTable<ClientSign>
-  /** Names of all models so far. */
-  readonly #models: Set<string>
+  /** Names of all models so far; a list, because most sessions name one. */
+  readonly #models: string[] = []
+  /** The key that was found to have all of them; null where one has come since. */
+  #allowedBy: CachedKey | null = null
 
   /**
    * @param key the current key
@@ -107,7 +109,7 @@ export class MessageInspector {
     this.#provider = provider
     this.#row = row
     this.#key = key
-    this.#models = new Set(models)
+    for (const name of models) this.#addModel(name)
     this.model = loggedModel(models[0])
     this.#match = matchOf(row)
     this.#table = tableOf(row)
@@ -120,10 +122,20 @@ export class MessageInspector {
   }
 
   /** Whether the key may use every model that the session has named. */
-  isWithin({ scope }: CachedKey): boolean {
-    return (
-      scope.all || [...this.#models].every((name) => scope.allows(this.#provider.modelNames(name)))
-    )
+  isWithin(key: CachedKey): boolean {
+    // Asked four times a second for each open socket.
+    if (this.#allowedBy === key) return true
+    const { scope } = key
+    const isAllowed =
+      scope.all || this.#models.every((name) => scope.allows(this.#provider.modelNames(name)))
+    if (isAllowed) this.#allowedBy = key
+    return isAllowed
+  }
+
+  #addModel(name: string): void {
+    if (this.#models.includes(name)) return
+    this.#models.push(name)
+    this.#allowedBy = null
   }
 
   /**
@@ -256,8 +268,8 @@ export class MessageInspector {
         'model_not_allowed',
         'The proxy does not know this message, and the API key is limited to certain models.',
       )
-    for (const name of resolution.models) this.#models.add(name)
-    if (this.#models.size > MAX_MODELS)
+    for (const name of resolution.models) this.#addModel(name)
+    if (this.#models.length > MAX_MODELS)
       throw new GatewayError('model_not_allowed', 'The session names too many models.')
     return resolution.objects
   }
@@ -277,7 +289,7 @@ export class MessageInspector {
 
   /** A scoped key's session begins with the name of its model. */
   #requireModel({ scope }: CachedKey): void {
-    if (!scope.all && this.#models.size === 0)
+    if (!scope.all && this.#models.length === 0)
       throw new GatewayError(
         'model_not_allowed',
         `Name the model first (${this.#row.naming.map((place) => `\`${place}\``).join(' or ')}). The API key is limited to certain models.`,

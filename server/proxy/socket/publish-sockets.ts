@@ -34,6 +34,8 @@ export class SocketPublisher implements Disposable {
   readonly #written = new Map<string, number>()
   #publishing: Promise<void> | null = null
   #turn = 0
+  /** The count of `OpenSockets.changes` that is written. */
+  #publishedChanges = 0
   #hasFailed = false
 
   /**
@@ -90,19 +92,26 @@ export class SocketPublisher implements Disposable {
       await deleteAll(this.#store, this.#instance)
       this.#written.clear()
     }
+    const { changes } = this.#sockets
+    if (withProgress || changes !== this.#publishedChanges) await this.#writeChanges(withProgress)
+    this.#publishedChanges = changes
+    for (const id of await endingSockets(this.#store, this.#instance)) this.end(id)
+  }
+
+  async #writeChanges(withProgress: boolean): Promise<void> {
     const gone = [...this.#written.keys()].filter((id) => this.#sockets.get(id) === undefined)
     for (const some of bunchesOf(gone)) {
       await deleteSockets(this.#store, some)
       for (const id of some) this.#written.delete(id)
     }
-    const news = [...this.#sockets].filter((socket) => this.#isNews(socket, withProgress))
+    const news: OpenSocket[] = []
+    for (const socket of this.#sockets) if (this.#isNews(socket, withProgress)) news.push(socket)
     for (const some of bunchesOf(news)) {
       const sizes = some.map(sizeOf)
       await writeSockets(this.#store, this.#instance, some)
       // oxlint-disable-next-line typescript/no-non-null-assertion -- sizes are those of some, in its order
       some.forEach(({ id }, i) => this.#written.set(id, sizes[i]!))
     }
-    for (const id of await endingSockets(this.#store, this.#instance)) this.end(id)
   }
 
   #isNews(socket: OpenSocket, withProgress: boolean): boolean {

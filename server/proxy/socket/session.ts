@@ -77,7 +77,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
   readonly #parts: SessionParts
   readonly #clientSide: ClientSide
   readonly #upstreamSide: UpstreamSide
-  readonly #since = performance.now()
+  readonly #since = Math.floor(performance.now())
   /** Monotonic milliseconds of the last byte, as the last look found it; and how many there were. */
   #movedAt = this.#since
   #moved = 0
@@ -123,11 +123,11 @@ export class SocketSession implements ClientListener, UpstreamListener {
   }
 
   /** Ends what takes too long, and what its key may not do any more. @param now monotonic */
-  check(now: number, authenticate: () => CachedKey): void {
+  check(now: number, socket: { authenticate(): CachedKey }): void {
     if (this.#end !== null) return
     const { rows, limits, inspector } = this.#parts
     try {
-      if (!inspector.isWithin(authenticate()))
+      if (!inspector.isWithin(socket.authenticate()))
         return this.#refuse('model_not_allowed', 'The API key may not use this model any more.')
     } catch (error) {
       return this.onRefused(error)

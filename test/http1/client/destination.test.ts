@@ -163,10 +163,9 @@ test('connections that wait for one name share its resolution; later ones resolv
 test('a name is resolved and checked when it is dialled', async () => {
   const dial = { ...destinationOf(new URL('https://localhost:1')), allowPrivate: false }
   for (const tls of [true, false]) {
-    const [error] = await once(
-      openSocket({ ...dial, tls }, UNUSED),
-      'error',
-    ).catch((thrown: unknown) => [thrown])
+    const [error] = await once(openSocket({ ...dial, tls }, UNUSED), 'error').catch(
+      (thrown: unknown) => [thrown],
+    )
     assert.ok(error instanceof PrivateAddressError, String(error))
   }
 })
@@ -219,10 +218,7 @@ test('a private address that is not configured is refused before a socket opens'
     ...destinationOf(new URL('https://api.test'), new URL('http://127.0.0.1:1')),
     allowPrivate: false,
   }
-  assert.throws(
-    () => openSocket(dial, UNUSED),
-    PrivateAddressError,
-  )
+  assert.throws(() => openSocket(dial, UNUSED), PrivateAddressError)
 })
 
 test('a certificate for another name or from an unknown issuer ends the connection before anything is sent', async (t) => {
