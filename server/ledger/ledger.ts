@@ -23,7 +23,7 @@ export { PATIENCE_MS } from './admission/sqlite-batches.ts'
 export type { Admission, AdmissionRequest, CallerState, Remaining } from './admission/backend.ts'
 export type { Settlement } from './settlement/row-codec.ts'
 
-/** Admits and settles requests. One per process; dispose it to write pending rows. */
+/** Admits and settles requests. One per process; dispose of it to write pending rows. */
 export interface Ledger extends AsyncDisposable {
   /**
    * Resolves when the reservation is durable, or the request is refused; while the store fails, see
@@ -31,37 +31,39 @@ export interface Ledger extends AsyncDisposable {
    *
    * @param caller if it disconnects before the row is sent to the store, there is no row, and the
    *   key's window is unchanged
-   * @param patience milliseconds between the beginnings of two batches of admissions, where this one
-   *   waits for the second: 0 for a caller alone
+   * @param patience milliseconds between the starts of two batches of admissions, if this one waits
+   *   for the second: 0 for a single caller
    * @throws StoreError
    */
   admit(request: AdmissionRequest, caller?: CallerState, patience?: number): Promise<Admission>
   /**
    * Whole milliseconds for which a key's window is known to stay full, so that `admit` would
-   * refuse; null if there may be room. Synchronous: it only reads memory, and reserves and counts
-   * nothing. A caller that refuses a request because of it calls `countRefusal`.
+   * refuse; null if there may be room. Synchronous: it only reads memory, and neither reserves nor
+   * counts anything. After refusing a request because of it, call `countRefusal`.
    */
   fullFor(key: string, rpm: number | null): number | null
   /**
-   * The current rest of a key's limit, as far as this process knows; synchronous, from memory. It
-   * may lack other processes' admissions.
+   * The current remaining part of a key's limit, as far as this process knows; synchronous, from
+   * memory. It may lack other processes' admissions.
    */
   leftFor(key: string, rpm: number): Remaining
-  /** Counts a request that was refused for `fullFor`, as `admit` counts those that it refuses. */
+  /**
+   * Counts a request that was refused because of `fullFor`, as `admit` counts its own refusals.
+   */
   countRefusal(key: { key_id: string; account_id: string }): void
   /** Completes a row, soon. */
   settle(settlement: Settlement): void
-  /** Whether the store does not answer, or refuses to write, or is behind. */
+  /** Whether the store does not respond, rejects writes, or is behind. */
   failing(): boolean
-  /** Whether requests are admitted although the store is away, as far as is known without asking. */
+  /** Whether requests are admitted during an outage, as far as is known without trying. */
   admitsAlone(): boolean
-  /** The same, after the file for them was tried. */
+  /** The same, after testing the outage file. */
   canAdmitAlone(): Promise<boolean>
-  /** Ends when everything settled so far is durable. */
+  /** Resolves when everything settled so far is durable. */
   close(): Promise<void>
 }
 
-/** How the ledger works while the store does not answer. */
+/** Options for outages of the store. */
 export interface OutageSettings {
   /** How long requests are admitted without the store (milliseconds); 0: never. */
   readonly maxOutage: number
@@ -71,17 +73,20 @@ export interface OutageSettings {
 
 const NO_OUTAGE: OutageSettings = { maxOutage: 0, folder: null }
 
-/** How often dead processes are looked for: their requests in progress, and their outage files. */
+/**
+ * How often dead processes are looked for, with their requests in progress and their outage files
+ * (milliseconds).
+ */
 const CLEAN_UP_MS = 10_000
 
 const NEVER_LEAVES: CallerState = { closed: false }
 
 /**
- * Opens the ledger of this process, brings in what killed processes left in their outage files, and
- * marks what dead ones had in progress `unknown`.
+ * Opens the ledger of this process, replays the outage files of killed processes, and marks the
+ * requests of dead processes `unknown`.
  *
- * While the store does not answer, requests are admitted for `maxOutage`, each synced to a file
- * first; then they are rejected. See outage-fallback.ts.
+ * While the store does not respond, requests are admitted for `maxOutage`, each synced to a file
+ * first; after that, they are rejected. See outage-fallback.ts.
  *
  * @param instance id of this process among the instances of the store
  * @throws StoreError

@@ -1,17 +1,17 @@
-// How a request ended, in one word: what `state`, `status` and `error` of its row say together.
+// How a request ended, in one word, derived from `state`, `status` and `error` of its row.
 import { sql, type RawBuilder } from 'kysely'
 import type { RequestRow } from '../store/schema.ts'
 
 /**
- * `failed`: answered 400 or above, or not to its end. `aborted`: the caller left. `unknown`: the
- * process that served it died. The roll-ups count `failed` as errors (hourly.ts).
+ * `failed`: status 400 or above, or no complete response. `aborted`: the caller left. `unknown`:
+ * the process that served it died. The roll-ups count `failed` as errors (hourly.ts).
  */
 export const OUTCOMES = ['in_progress', 'succeeded', 'failed', 'aborted', 'unknown'] as const
 
-/** How a request ended, as reports name it. */
+/** The outcome of a request in reports. */
 export type Outcome = (typeof OUTCOMES)[number]
 
-/** TABLE of the state that an outcome implies. */
+/** TABLE of outcomes and the state that each implies. */
 export const STATE_OF: Readonly<Record<Outcome, RequestRow['state']>> = {
   in_progress: 'reserved',
   succeeded: 'settled',
@@ -36,5 +36,5 @@ export function outcomeOf({
  */
 export const isOdd: RawBuilder<boolean> = sql<boolean>`(status >= 300 or error is not null or state = 'aborted' or state = 'unknown')`
 
-/** The condition, beside the state, of a settled row. */
+/** The condition of a failed request among settled rows. */
 export const isFailed: RawBuilder<boolean> = sql<boolean>`(status is null or status >= 400 or error is not null)`

@@ -2,18 +2,18 @@
 import { StoreError } from '../../store/store-error.ts'
 import type { Reservation, Settlement } from '../settlement/row-codec.ts'
 
-/** A request that asks to be admitted. */
+/** A request for admission. */
 export type AdmissionRequest = Omit<Reservation, 'created_at' | 'mono'>
 
-/** The rest of a key's limit. */
+/** The remaining part of a key's limit. */
 export interface Remaining {
-  /** Requests that could pass now. */
+  /** Number of requests that could pass now. */
   readonly requests: number
-  /** Milliseconds until one more can pass; 0 where none has passed. */
+  /** Milliseconds until one more can pass; 0 if none has passed. */
   readonly reset: number
 }
 
-/** Whether a caller has disconnected; read whenever its request is about to be written. */
+/** Whether a caller has disconnected; checked when its request is about to be written. */
 export interface CallerState {
   readonly closed: boolean
 }
@@ -21,8 +21,8 @@ export interface CallerState {
 /** The decision about a request. */
 export type Admission =
   /**
-   * `seq` is the row's place in the ledger; below 0, it stands for a row that is not in the ledger
-   * yet, and is good for `settle` only. `created_at` is the row's time.
+   * `seq` is the row's position in the ledger; below 0, it refers to a row that is not in the
+   * ledger yet, and can only be passed to `settle`. `created_at` is the row's time.
    */
   | { admitted: true; seq: number; created_at: number }
   /** `wait`: whole milliseconds until the next one can pass. */
@@ -34,13 +34,13 @@ export interface PendingAdmission {
   /** See `Ledger.admit`. */
   readonly patience: number
   /**
-   * Decided elsewhere meanwhile: unless its row is on its way to the store, it is rejected with
-   * `supersededError`, and no row is written.
+   * Whether it was decided elsewhere meanwhile. Unless its row is on its way to the store, it is
+   * then rejected with `supersededError`, and no row is written.
    */
   readonly superseded: boolean
   /**
-   * Its caller has disconnected: unless its row is on its way to the store, it is rejected with
-   * `callerLeftError`, and no row is written.
+   * Whether its caller has disconnected. Unless its row is on its way to the store, it is then
+   * rejected with `callerLeftError`, and no row is written.
    */
   readonly callerLeft: boolean
   resolve(admission: Admission): void
@@ -58,26 +58,24 @@ export interface AdmissionBackend {
   submit(pending: PendingAdmission): void
   /** See `Ledger`. */
   fullFor(key: string, rpm: number): number | null
-  /** See `Ledger`; null where the key's window is not in memory. */
+  /** See `Ledger`; null if the key's window is not in memory. */
   leftFor(key: string, rpm: number): Remaining | null
-  /**
-   * Completes rows, in one transaction with everything else that waits to be written to the ledger.
-   */
+  /** Completes rows, in one transaction with all other pending writes to the ledger. */
   settle(rows: readonly Settlement[]): Promise<void>
   /**
    * Inserts rows that were admitted without the store, in the order of their `mono`. A row whose id
-   * is in the ledger is left as it is. Gives the `seq` of each. Nothing may be submitted in the
-   * meantime.
+   * is already in the ledger is unchanged. Returns the `seq` of each. Nothing may be submitted
+   * meanwhile.
    *
-   * @param origin who admitted them, unless it was this process
+   * @param origin the process that admitted them; by default, this one
    */
   recordAdmitted(rows: Reservation[], origin?: AdmissionOrigin): Promise<number[]>
   /**
-   * The admissions of the last minute by key, with their times by this process's clock. Those from
-   * before the machine was started are left out.
+   * The admissions of the last minute by key, with their times by this process's clock. Admissions
+   * from before the machine's boot are left out.
    */
   recentAdmissions(): Promise<[key: string, times: Float64Array][]>
-  /** Ends when everything submitted has its response. */
+  /** Resolves when everything submitted has been decided. */
   close(): Promise<void>
 }
 
@@ -86,7 +84,7 @@ export function supersededError(): StoreError {
   return new StoreError('busy', 'the request was decided without the store')
 }
 
-/** The rejection when the caller disconnected before its row was sent to the store. */
+/** The rejection of a request whose caller disconnected before its row was sent to the store. */
 export function callerLeftError(): StoreError {
   return new StoreError('busy', 'the caller has left')
 }

@@ -1,17 +1,16 @@
 // This process's estimate of the database's time, relative to its own monotonic clock.
 
-/** How far two clocks may drift apart, as a share of the time since they were compared. */
+/** How far two clocks may drift apart, as a fraction of the time since they were compared. */
 const DRIFT = 200e-6
 /**
- * Deviations up to this are taken for imprecision, not for a step of the database's clock
- * (milliseconds).
+ * Deviations up to this count as imprecision, not as a step of the database's clock (milliseconds).
  */
 export const TOLERANCE_MS = 20
 
 /**
- * The offset of the ledger's time from ours lies in an interval: each response says what time it
- * was there at some moment between sending and receiving, and so narrows it. A response that does
- * not fit at all means that the database's clock has been set. All times in milliseconds.
+ * The offset of the ledger's time from ours lies in an interval: each response has the database's
+ * time at some moment between sending and receiving, and so narrows the interval. A response
+ * outside the interval means that the database's clock has been set. All times in milliseconds.
  */
 export class DatabaseClock {
   #low = -Infinity
@@ -26,13 +25,13 @@ export class DatabaseClock {
       Math.min(this.#high + slack, there - sent),
     ]
     if (low > high + TOLERANCE_MS) return false
-    // Within the tolerance the newest answer is as good as any.
+    // Within the tolerance, the newest reading is as good as any.
     if (low > high) this.restart(sent, received, there)
     else [this.#low, this.#high, this.#at] = [low, high, received]
     return true
   }
 
-  /** Forgets everything but this response. */
+  /** Forgets everything except this response. */
   restart(sent: number, received: number, there: number): void {
     this.#low = there - received
     this.#high = there - sent
@@ -40,7 +39,7 @@ export class DatabaseClock {
   }
 
   /**
-   * The earliest and the latest possible database time at a moment of ours; infinite while nothing
+   * The earliest and latest possible database time at a moment of our clock; infinite while nothing
    * is known.
    */
   at(here: number): [earliest: number, latest: number] {

@@ -1,4 +1,4 @@
-// One limit, of a key or a child key, as SQLite's admission knows it.
+// The limit of a key or a child key, in SQLite's admission.
 import type { PendingAdmission } from './backend.ts'
 import type { LimitOwner, RequestLimit } from './request-limits.ts'
 import { Window, type Verdict } from './sliding-window.ts'
@@ -15,7 +15,7 @@ export type LimiterState = 'loading' | 'ready'
 export class KeyLimiter {
   readonly id: string
   readonly owner: LimitOwner
-  /** The key whose requests it counts, all or some. */
+  /** The key whose requests, or some of them, it counts. */
   readonly key: string
   /** Requests in any 60 seconds. */
   readonly limit: number
@@ -23,9 +23,9 @@ export class KeyLimiter {
   state: LimiterState = 'loading'
   /** The newest admission that was read from the ledger; Infinity while it is loading. */
   loadedTo = Infinity
-  /** Requests that wait for the window, or for what becomes of a batch. */
+  /** Requests that wait for the window, or for the result of a batch. */
   waiting: PendingAdmission[]
-  /** Requests that are a few milliseconds early; one timer asks for all of them again. */
+  /** Requests that are a few milliseconds early; one timer retries all of them. */
   readonly held: PendingAdmission[] = []
   isTimerSet = false
 
@@ -42,7 +42,7 @@ export class KeyLimiter {
     return this.state === 'loading' || this.waiting.length > 0
   }
 
-  /** Whether it can be forgotten: nothing in it differs from a new one. */
+  /** Whether it can be dropped, because a new one would be the same. */
   isIdle(now: number): boolean {
     return (
       this.state === 'ready' &&
@@ -57,8 +57,8 @@ export class KeyLimiter {
 type Refusal = Extract<Verdict, { pass: false }> & { readonly limiter: KeyLimiter }
 
 /**
- * Asks for a place under each limiter. Either all of them have a pending place, or none has one:
- * then the refusal is that of the limiter with the longest wait, or of one that cannot tell yet.
+ * Reserves a place under each limiter. Either all of them have a pending place, or none has; then
+ * the refusal is that of the limiter with the longest wait, or of one that cannot tell yet.
  */
 export function askAll(limiters: readonly KeyLimiter[], now: number): { pass: true } | Refusal {
   if (limiters.length === 0) return PASS

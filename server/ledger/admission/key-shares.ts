@@ -1,10 +1,10 @@
 // The requests that this process may admit under a key's limit without asking the store.
 //
-// It keeps a window for each key of its own admissions. A lone process may admit what that window
-// allows, because no other process has used the limit. Beside other `web` processes its share is
-// the limit divided by their number, and that only from WINDOW_MS after the store went away: until
-// then only the store knows what the others admitted just before. If the count of processes is old,
-// because this process was suspended before the outage, it has no share.
+// It keeps a window of its own admissions for each key. A lone process may admit what that window
+// allows, because no other process has used the limit. With other `web` processes, its share is the
+// limit divided by their number, and only from WINDOW_MS after the start of the outage: until then,
+// only the store knows what the others had just admitted. If the count of processes is old, because
+// this process was suspended before the outage, it has no share.
 import type { Clock } from '../../common/clock.ts'
 import type { Remaining } from './backend.ts'
 import type { Limited } from './request-limits.ts'
@@ -12,17 +12,20 @@ import { wholeWait, Window, WINDOW_MS, type Verdict } from './sliding-window.ts'
 import { UNCOUNTED_MS } from './web-processes.ts'
 
 /**
- * Added to the time of each admission, so that two clocks which differ a little never make a minute
- * too short.
+ * Added to the time of each admission, so that a small difference between two clocks never makes a
+ * minute too short (milliseconds).
  */
 const MARGIN_MS = 100
-/** How much later than the others a process may notice that the store is away. */
+/** How much later than others a process may notice an outage (milliseconds). */
 const NOTICE_MS = 2_000
-/** A stopped process counts for this long, because its admissions are in no window of ours. */
+/**
+ * A stopped process counts for this long, because our windows do not have its admissions
+ * (milliseconds).
+ */
 const REMEMBERED_MS = WINDOW_MS + 10_000
 /**
- * How long after an outage each process keeps to its share: by then the store has the others'
- * admissions, or they have expired.
+ * How long after an outage each process keeps to its share: by then, the store has the others'
+ * admissions, or they have expired (milliseconds).
  */
 const SETTLING_MS = WINDOW_MS + 10_000
 
@@ -32,20 +35,23 @@ export type ShareDecision =
   | { readonly verdict: 'admitted' }
   /** `wait`: whole milliseconds until the next one can pass. */
   | { readonly verdict: 'refused'; readonly wait: number }
-  /** Nothing is known to be left, or the share is less than one request. */
+  /** No room is known to be left, or the share is less than one request. */
   | { readonly verdict: 'unknown' }
 
-/** Decides about requests without the store, by this process's share of each limit. One per process. */
+/**
+ * Decides about requests without the store, from this process's share of each limit. One per
+ * process.
+ */
 export class KeyShares {
   readonly #clock: Clock
   readonly #windows = new Map<string, Window>()
-  /** The most `web` processes seen lately, this one included, and when that was. */
+  /** The most `web` processes seen lately, including this one, and when that was. */
   #processes = 1
   #seenAt = -Infinity
   #countedAt = -Infinity
-  /** When the store went away (monotonic milliseconds); null while it is there. */
+  /** Start of the outage (monotonic milliseconds); null without one. */
   #outageAt: number | null = null
-  /** Whether others may have begun since the last count, in this outage. */
+  /** Whether other processes may have started since the last count, in this outage. */
   #isCountOld = false
   #settlingUntil = -Infinity
   #tidiedAt = -Infinity
@@ -54,7 +60,7 @@ export class KeyShares {
     this.#clock = clock
   }
 
-  /** Takes in how many `web` processes there are. @param sentAt when the store was asked (`mono`) */
+  /** Updates the number of `web` processes. @param sentAt when the store was asked (`mono`) */
   countProcesses(count: number, sentAt: number): void {
     const now = this.#clock.mono()
     this.#countedAt = sentAt
@@ -88,36 +94,36 @@ export class KeyShares {
     if (child_id !== null && child_rpm !== null) this.#windowOf(child_id).add(now)
   }
 
-  /** Asks for one admission while the store is away. */
+  /** Reserves one admission during an outage. */
   reserve(request: Limited): ShareDecision {
     return this.#ask(request, (rpm) => this.#provable(rpm))
   }
 
   /**
-   * Whether this process keeps to its shares although the store is back, because others may not
+   * Whether this process keeps to its shares although the outage is over, because others may not
    * have written their rows yet. Then `reserveSettling` decides before the store does.
    */
   get settling(): boolean {
     return this.#clock.mono() < this.#settlingUntil
   }
 
-  /** Asks for one admission that the store will decide about as well. */
+  /** Reserves one admission that the store will decide about as well. */
   reserveSettling(request: Limited): ShareDecision {
     const asked = this.#ask(request, (rpm) => this.#share(rpm))
     return asked.verdict === 'unknown' ? { verdict: 'refused', wait: wholeWait(WINDOW_MS) } : asked
   }
 
-  /** The reserved place is used, as of now. */
+  /** Marks the reserved place as used now. */
   confirm(request: Limited): void {
     for (const { window } of this.#placesOf(request)) window.confirm(this.#clock.mono() + MARGIN_MS)
   }
 
-  /** The reserved place is free again. */
+  /** Releases the reserved place. */
   withdraw(request: Limited): void {
     for (const { window } of this.#placesOf(request)) window.withdraw()
   }
 
-  /** The rest of a key's limit, counting only this process's admissions. */
+  /** The remaining part of a key's limit, counting only this process's admissions. */
   left(key: string, rpm: number): Remaining {
     const limit = this.#outageAt === null ? rpm : this.#provable(rpm)
     const left = this.#windows.get(key)?.left(limit, this.#clock.mono())
@@ -126,7 +132,7 @@ export class KeyShares {
       : { ...left, reset: Math.min(left.reset, WINDOW_MS) }
   }
 
-  /** Drops windows that are empty, once a minute however often it is called. */
+  /** Drops empty windows, at most once a minute. */
   tidy(): void {
     const now = this.#clock.mono()
     if (now - this.#tidiedAt < WINDOW_MS) return
@@ -134,7 +140,9 @@ export class KeyShares {
     for (const [key, window] of this.#windows) if (window.idle(now)) this.#windows.delete(key)
   }
 
-  /** Takes a place in each window of a request, or in none. @param limitOf 0: nothing is known */
+  /**
+   * Reserves a place in each window of a request, or in none. @param limitOf 0: nothing is known
+   */
   #ask(request: Limited, limitOf: (rpm: number) => number): ShareDecision {
     const now = this.#clock.mono()
     const places = this.#placesOf(request)
@@ -152,8 +160,8 @@ export class KeyShares {
   }
 
   /**
-   * The windows of a request: its key's, also where that has no limit now, and that of a child with a
-   * limit of its own.
+   * The windows of a request: its key's, even if it has no limit now, and that of a child with its
+   * own limit.
    */
   #placesOf(request: Limited): { window: Window; rpm: number | null }[] {
     const { key_id, rpm, child_id, child_rpm } = request

@@ -1,14 +1,14 @@
-// Requests that were rejected because the store's answer was lost. The store may have committed
-// their rows before: then these would stay `reserved` as long as this process lives, and hold up
-// the roll-ups of their hour.
+// Requests that were rejected because the store's answer was lost. The store may still have
+// committed their rows, which would stay `reserved` as long as this process lives, and delay the
+// roll-ups of their hour.
 import type { Clock } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { RESERVED_STATE, type Settlement } from '../settlement/row-codec.ts'
 import type { TrackedAdmission } from './tracked-admission.ts'
 
-/** Longer than the database works on a call whose caller is gone (milliseconds). */
+/** Longer than the database works on a call whose client is gone (milliseconds). */
 const SEARCHED_AFTER_MS = 30_000
-/** Rows that are looked for in one statement. */
+/** Rows looked up in one statement. */
 const MAX_BATCH = 500
 
 /** Finds and settles these rows. One per process. */
@@ -31,7 +31,7 @@ export class LostAnswers {
     this.#waiting.push({ one, since: this.#clock.mono() })
   }
 
-  /** Settles the rows that the store has of requests that were not let through. @throws StoreError */
+  /** Settles the stored rows of requests that were not admitted. @throws StoreError */
   async settleFound(): Promise<void> {
     if (this.#isSearching) return
     this.#isSearching = true
@@ -52,7 +52,7 @@ export class LostAnswers {
   }
 
   async #settleSome(due: readonly TrackedAdmission[]): Promise<void> {
-    // Those that were admitted without the store settle their rows themselves.
+    // Requests that were admitted without the store settle their own rows.
     const unsent = new Map(
       due.filter(({ isAdmittedHere }) => !isAdmittedHere).map((one) => [one.request.id, one]),
     )

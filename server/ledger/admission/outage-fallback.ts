@@ -1,4 +1,4 @@
-// Stands between the ledger and a store that does not answer for a while.
+// Takes over admission while the store does not respond.
 //
 // | state      | a request is                                    | leaves when                        |
 // |------------|-------------------------------------------------|------------------------------------|
@@ -6,9 +6,9 @@
 // | outage     | decided here, its row synced to a local file     | the store answers: recovering      |
 // | recovering | queued while the backlog is written to the store | all is written: online; or: outage |
 //
-// In an outage a request reaches an upstream only after its row is on this machine's disk
-// (outage-log.ts), and only within what this process can prove to be free (key-shares.ts). If the
-// file cannot be written, or after `maxOutage`, requests are rejected.
+// In an outage, a request reaches an upstream only after its row is on this machine's disk
+// (outage-log.ts), and only within the part of the limit that this process can prove to be free
+// (key-shares.ts). If the file cannot be written, or after `maxOutage`, requests are rejected.
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import { StoreError } from '../../store/store-error.ts'
@@ -27,14 +27,14 @@ import { joinProcesses } from './web-processes.ts'
 /** Rows that may wait to be written to the store, and requests that may wait meanwhile. */
 export const MAX_BACKLOG = 50_000
 
-/** TABLE of the states, and of what each becomes. */
+/** TABLE of the states and their transitions. */
 const TRANSITIONS = {
   online: { storeFailed: 'outage' },
   outage: { storeAnswered: 'recovering' },
   recovering: { storeFailed: 'outage', backlogWritten: 'online' },
 } as const satisfies Record<string, Record<string, string>>
 
-/** Whether the store decides, this process does, or its backlog is being written. */
+/** Whether the store decides, this process decides, or its backlog is being written. */
 export type OutageState = keyof typeof TRANSITIONS
 
 /** Dependencies of the fallback. */
@@ -42,17 +42,17 @@ export interface OutageParts {
   readonly store: Store
   readonly clock: Clock
   readonly log: Log
-  /** This process among the instances of the store. */
+  /** This process's instance. */
   readonly instance: string
   /** How long requests are admitted without the store (milliseconds); 0: never. */
   readonly maxOutage: number
   /** The folder of the file; null if it would not outlive this process. */
   readonly folder: string | null
-  /** Takes a settlement whose row is in the ledger. */
+  /** Receives a settlement whose row is in the ledger. */
   readonly settle: (settlement: Settlement) => void
 }
 
-/** Passes requests on to the store, and decides about them while it is away. One per process. */
+/** Passes requests on to the store, and decides about them during an outage. One per process. */
 export class OutageFallback {
   readonly #backend: AdmissionBackend
   readonly #parts: OutageParts
@@ -64,7 +64,7 @@ export class OutageFallback {
   #since: number | null = null
   /** Requests that wait until the backlog is written. */
   #queued: TrackedAdmission[] = []
-  /** Requests passed on, in order: those without a response, and some with one. */
+  /** Requests passed on, in order: all that are undecided, and some that are not. */
   #passed: TrackedAdmission[] = []
   #unanswered = 0
   #onAllAnswered: (() => void) | null = null
@@ -123,7 +123,7 @@ export class OutageFallback {
     this.#submit(new TrackedAdmission(question, this))
   }
 
-  /** See `Ledger`; null while the store is away, because then another window decides. */
+  /** See `Ledger`; null during an outage, because then another window decides. */
   fullFor(key: string, rpm: number): number | null {
     return this.#state === 'online' ? this.#backend.fullFor(key, rpm) : null
   }
@@ -142,27 +142,27 @@ export class OutageFallback {
     else if (outcome.kind === 'waiting') this.#file?.settle(outcome.id, settlement)
   }
 
-  /** Whether the store is away, or behind. */
+  /** Whether the store is unavailable, or behind. */
   failing(): boolean {
     return this.#state !== 'online'
   }
 
   /**
-   * Whether requests are admitted although the store is away, as far as this process knows without
-   * asking: there is a file, the time is not over, and there is room for more.
+   * Whether requests are admitted during an outage, as far as this process knows without trying:
+   * there is a file, the time is not over, and there is room for more.
    */
   get admitsAlone(): boolean {
     const isReady = this.#state !== 'outage' || this.#file?.isProven === true
     return this.#mayAdmitAlone() && isReady
   }
 
-  /** The same, after the file was tried where nothing has been written to it yet. */
+  /** The same, after testing the file if nothing has been written to it yet. */
   async canAdmitAlone(): Promise<boolean> {
     if (this.#state === 'outage' && this.#mayAdmitAlone()) await this.#file?.prove().catch(() => {})
     return this.admitsAlone
   }
 
-  /** The store has answered about a request that was passed on to it. */
+  /** The store has decided about a request that was passed on to it. */
   answered(one: TrackedAdmission, isAdmitted: boolean): void {
     if (isAdmitted) this.#monitor.noteAnswer()
     if (isAdmitted && !one.superseded && !one.hasShare) this.#shares.note(one.request)
@@ -171,7 +171,10 @@ export class OutageFallback {
     this.#countAnswer()
   }
 
-  /** The store has rejected a request that was passed on to it; whether that was an outage. */
+  /**
+   * The store has failed for a request that was passed on to it; returns whether that was an
+   * outage.
+   */
   rejected(one: TrackedAdmission, error: unknown): boolean {
     this.#releaseShare(one, false)
     this.#countAnswer()
@@ -183,7 +186,8 @@ export class OutageFallback {
   }
 
   /**
-   * Ends when everything submitted has its response, and the backlog is in the ledger or the file.
+   * Resolves when everything submitted has been decided, and the backlog is in the ledger or the
+   * file.
    */
   async close(): Promise<void> {
     this.#closed = true
@@ -197,7 +201,7 @@ export class OutageFallback {
     })
     if (!isWritten)
       this.#parts.log.error(
-        'The store is away; the next process on this data folder writes what is in the outage file.',
+        'The store is unavailable; the next process on this data folder writes the requests in the outage file.',
         new Error(`${this.#backlog.size} requests are in ${this.#file?.path ?? 'no file'}`),
       )
     await this.#file?.close()
@@ -218,7 +222,8 @@ export class OutageFallback {
       if (share.verdict === 'refused') return one.refuse(share.wait)
       one.hasShare = true
     }
-    // Compacted now and then: a set that changes with each request costs more than all of this.
+    // An array that is compacted now and then: a set that changes with each request would cost
+    // more.
     if (this.#passed.length > 2 * this.#unanswered + 64)
       this.#passed = this.#passed.filter(({ isAnswered }) => !isAnswered)
     this.#passed.push(one)
@@ -300,7 +305,7 @@ export class OutageFallback {
       this.#shares.beginOutage()
     }
     this.#since ??= clock.mono()
-    // In order of arrival: rows that the store may have written already come first.
+    // In order of arrival, so that rows that the store may already have written come first.
     for (const one of this.#passed) if (!one.isAnswered && !one.superseded) this.#decide(one, error)
     for (const one of this.#queued.splice(0)) this.#decide(one, error)
   }
@@ -315,11 +320,11 @@ export class OutageFallback {
       while (!this.#isDrained) {
         await this.#file?.idle()
         if (!this.#backlog.isWritten) await this.#writeBacklog()
-        // The store was only slow, and had been given up on meanwhile.
+        // The store was only slow, and its responses had been abandoned.
         this.#become('storeAnswered')
       }
       await this.#removeFile()
-      // Otherwise another outage began meanwhile, and the next probe starts again.
+      // Otherwise, another outage has begun, and the next probe starts again.
       if (this.#isDrained) this.#enterOnline()
     } catch (error) {
       this.#enterOutage(error)
@@ -328,12 +333,12 @@ export class OutageFallback {
     }
   }
 
-  /** Whether everything admitted here is in the ledger. */
+  /** Whether everything that was admitted here is in the ledger. */
   get #isDrained(): boolean {
     return this.#backlog.isWritten && this.#appending === 0
   }
 
-  /** A file that stays is replayed at the next start, which changes nothing. */
+  /** If the file stays, it is replayed at the next start, which changes nothing. */
   async #removeFile(): Promise<void> {
     await this.#file?.remove().catch((error: unknown) => {
       this.#parts.log.error('The outage file cannot be deleted.', error)
@@ -342,7 +347,7 @@ export class OutageFallback {
 
   #enterOnline(): void {
     if (!this.#become('backlogWritten')) return
-    this.#parts.log.info('The store answers again; everything admitted without it is written.')
+    this.#parts.log.info('The store responds again; all requests admitted without it are written.')
     this.#since = null
     this.#shares.endOutage()
     for (const one of this.#queued.splice(0)) this.#submit(one)
@@ -361,7 +366,7 @@ export class OutageFallback {
       (entry, error) => {
         this.#backlog.giveUp(entry)
         this.#parts.log.error(
-          `The request ${entry.row.id}, admitted while the store was away, cannot be written.`,
+          `The request ${entry.row.id}, admitted during an outage of the store, cannot be written.`,
           error,
         )
       },
@@ -372,8 +377,8 @@ export class OutageFallback {
 const STORE_SILENT = new StoreError('unavailable', 'the store is silent')
 
 /**
- * Whether the store cannot be written. `busy` alone may only mean too much load; where it means
- * more, the store's silence has said so before.
+ * Whether the store cannot be written. `busy` alone may only mean too much load; if it means more,
+ * the monitor has already noticed the silence.
  */
 function isOutage(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'full' || error.code === 'unavailable')

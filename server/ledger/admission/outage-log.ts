@@ -1,8 +1,8 @@
 // The file in the data folder to which a process writes its admissions while the store is away: a
 // header with its owner, then reservations and settlements in order. Its own process replays it
-// when the store is back or, if that process was killed, any process on the same data folder.
+// when the outage is over; if that process was killed, any process on the same data folder does.
 // Replaying is idempotent, because ids are unique in the ledger. So a live process's file may be
-// replayed, too; it is just not deleted.
+// replayed, too, but is not deleted.
 import type { Log } from '../../common/log.ts'
 import { isAlive, processSpace, type InstanceIdentity } from '../../store/instance.ts'
 import type { Store } from '../../store/open.ts'
@@ -27,11 +27,11 @@ type Line =
   | { readonly row: Reservation }
   | { readonly settles: string; readonly settlement: Settlement }
 
-/** The file of one process. */
+/** The outage file of one process. */
 export class OutageLog {
   readonly #log: SyncedLog
 
-  /** @param folder where these files are; made when needed */
+  /** @param folder the folder of these files; created when it is needed */
   constructor(folder: string, instance: string, boot: number) {
     const header: Header = { id: instance, host: processSpace(), pid: process.pid, boot }
     this.#log = new SyncedLog(logPath(folder, instance), toLine({ header }))
@@ -46,7 +46,7 @@ export class OutageLog {
     return this.#log.isProven
   }
 
-  /** Resolves when the file is known to take rows. @throws StoreError `full` or `unavailable` */
+  /** Resolves when the file is known to be writable. @throws StoreError `full` or `unavailable` */
   prove(): Promise<void> {
     return this.#log.prove()
   }
@@ -56,7 +56,10 @@ export class OutageLog {
     return this.#log.append(toLine({ row }))
   }
 
-  /** Appends how a row ended. A failure costs only this: the row's end stays unknown after a kill. */
+  /**
+   * Appends how a row ended. If this fails, the only loss is that the row's outcome stays unknown
+   * after a kill.
+   */
   settle(id: string, settlement: Settlement): void {
     void this.#log.append(toLine({ settles: id, settlement })).catch(() => {})
   }
@@ -83,7 +86,7 @@ function toLine(line: Line): string {
 
 /** The contents of a process's file. */
 interface OutageFile {
-  /** Null where the header is missing: then nothing was acknowledged. */
+  /** Null if the header is missing, so nothing was acknowledged. */
   readonly header: Header | null
   readonly rows: BacklogRow[]
   readonly torn: number
@@ -111,15 +114,15 @@ export interface ReplayParts {
   readonly backend: AdmissionBackend
   readonly log: Log
   readonly folder: string
-  /** This process's own instance, whose file is left alone. */
+  /** This process's own instance, whose file is skipped. */
   readonly instance: string
 }
 
 /**
- * Brings into the ledger what other processes of this data folder left in their files, and deletes
- * the files of dead ones.
+ * Replays the files of other processes on this data folder into the ledger, and deletes those of
+ * dead processes.
  *
- * @param which `all` also reads the files of live processes: a starting process must know their
+ * @param which `all` includes the files of live processes: a starting process must know their
  *   admissions before it admits anything itself
  * @throws StoreError for transient errors; the files stay
  */
@@ -135,7 +138,7 @@ export async function replayOutageFiles(parts: ReplayParts, which: 'all' | 'dead
     if (alive) continue
     await removeLog(path)
     if (file.rows.length === 0) continue
-    log.warn('A process ended while the store was away; its requests are now in the ledger.', {
+    log.warn('A process ended during an outage of the store; its requests are now in the ledger.', {
       requests: file.rows.length,
       ...(file.torn > 0 ? { torn_lines: file.torn } : {}),
     })
@@ -152,7 +155,7 @@ async function replay({ backend, log }: ReplayParts, { header, rows }: OutageFil
     },
     ({ row }, error) =>
       log.error(
-        `The request ${row.id}, admitted while the store was away, cannot be written.`,
+        `The request ${row.id}, admitted during an outage of the store, cannot be written.`,
         error,
       ),
   )
@@ -161,7 +164,7 @@ async function replay({ backend, log }: ReplayParts, { header, rows }: OutageFil
 /**
  * Inserts rows that were admitted without the store, and settles those that have ended.
  *
- * @param onRecorded told of each row's `seq` before any is settled
+ * @param onRecorded called with each row's `seq` before any is settled
  */
 export async function recordBacklog<R extends BacklogRow>(
   backend: AdmissionBackend,

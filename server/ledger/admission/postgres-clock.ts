@@ -11,7 +11,7 @@ export class LedgerTime {
   readonly #store: Store
   readonly #clock: Clock
   readonly #known = new DatabaseClock()
-  /** Version of the correction; it changes with each. */
+  /** Version of the correction; each correction changes it. */
   #version = 0
 
   private constructor(store: Store, clock: Clock) {
@@ -20,8 +20,8 @@ export class LedgerTime {
   }
 
   /**
-   * Compares the clocks for the first time. If the newest stamps are ahead of the ledger's time, the
-   * database's clock was set back while no process ran. @throws StoreError
+   * Compares the clocks for the first time. If the newest stamps are ahead of the ledger's time,
+   * the database's clock was set back while no process was running. @throws StoreError
    */
   static async open(store: Store, clock: Clock): Promise<LedgerTime> {
     const time = new LedgerTime(store, clock)
@@ -47,7 +47,7 @@ export class LedgerTime {
         return
       }
       if (version !== this.#version) {
-        // Another process has corrected it, and that correction applies.
+        // Another process has corrected it; that correction applies.
         this.#version = version
         this.#known.restart(sent, received, present)
         return
@@ -61,7 +61,7 @@ export class LedgerTime {
 
   /**
    * Adds a reading of the ledger's time and the version of its correction. Without the version, a
-   * process could take the next step of the database's clock for another process's correction.
+   * process could mistake the next step of the database's clock for another process's correction.
    */
   observe(
     sent: number,
@@ -71,7 +71,7 @@ export class LedgerTime {
     if (this.#known.observe(sent, received, present)) this.#version = version
   }
 
-  /** The earliest and latest possible ledger time at a moment of ours. */
+  /** The earliest and latest possible ledger time at a moment of our clock. */
   bounds(here: number): [earliest: number, latest: number] {
     return this.#known.at(here)
   }
@@ -82,7 +82,7 @@ export class LedgerTime {
     return this.#at(now) - now
   }
 
-  /** The most likely ledger time at a moment of ours. */
+  /** The most likely ledger time at a moment of our clock. */
   #at(here: number): number {
     const [earliest, latest] = this.#known.at(here)
     return (earliest + latest) / 2

@@ -1,16 +1,18 @@
-// State of PostgreSQL's admission between its calls: full keys and child keys, and requests that
-// are slightly early.
+// State of PostgreSQL's admission between calls: full keys and child keys, and requests that are
+// slightly early.
 import type { Clock } from '../../common/clock.ts'
 import type { ReleaseDelay } from './release-delay.ts'
 
-/** Most requests of one key that are held; more are refused, because they would ask in circles. */
+/**
+ * Maximum number of held requests of one key; more are refused, because they would keep retrying.
+ */
 const MAX_HELD = 1_000
 
-/** Keys that are full by the last answer about them. */
+/** Keys that are full according to the last call about them. */
 export class FullKeys {
   readonly #clock: Clock
   readonly #delay: ReleaseDelay
-  /** Until when at least (monotonic milliseconds). */
+  /** Id → the time until which it stays full at least (monotonic milliseconds). */
   readonly #keys = new Map<string, { rpm: number; until: number }>()
 
   constructor(clock: Clock, delay: ReleaseDelay) {
@@ -22,7 +24,7 @@ export class FullKeys {
     this.#keys.set(key, { rpm, until })
   }
 
-  /** Milliseconds for which a key stays full; null where it may have room soon. */
+  /** Milliseconds for which a key stays full; null if it may have room soon. */
   wait(key: string, rpm: number | null): number | null {
     const full = this.#keys.get(key)
     if (full === undefined || full.rpm !== rpm) return null
@@ -39,10 +41,13 @@ export class FullKeys {
 
 /** Requests that are submitted again in a few milliseconds. */
 export class HeldRequests {
-  /** How many of each key. */
+  /** Number of held requests by key. */
   readonly #counts = new Map<string, number>()
 
-  /** Calls `submit` in `wait` milliseconds; false, and nothing, if too many of the key are held. */
+  /**
+   * Calls `submit` in `wait` milliseconds. Returns false, and does nothing, if too many of the key
+   * are held.
+   */
   hold(key: string, wait: number, submit: () => void): boolean {
     const count = this.#counts.get(key) ?? 0
     if (count >= MAX_HELD) return false

@@ -1,5 +1,5 @@
-// Admission on PostgreSQL: calls of the database's functions (store/migrations/
-// 0098-allowances.ts), many rows a call.
+// Admission on PostgreSQL: calls to the database's functions (store/migrations/
+// 0098-allowances.ts), with many rows per call.
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
@@ -13,31 +13,31 @@ import type { RecentAdmissions } from './recent-admissions.ts'
 import type { Limited, LimitOwner } from './request-limits.ts'
 import { WINDOW_MS } from './sliding-window.ts'
 
-/** The longest time between a stamp and letting the request go (milliseconds). */
+/** The longest time between a stamp and the release of its request (milliseconds). */
 export const PROMPT_MS = 25
 /** The excess of the window over 60 s (milliseconds). */
 export const SLACK_MS = PROMPT_MS + TOLERANCE_MS + 5
 /** The length of the window on PostgreSQL (milliseconds). */
 export const WIDTH_MS = WINDOW_MS + SLACK_MS
 
-/** Keeps the locks of keys apart from other locks in the same database. */
+/** Separates the locks of keys from other locks in the same database. */
 const LOCKS = 0x546c6467n << 32n
 
-/** Requests of a call that have the same limits, in their order. */
+/** Requests of a call with the same limits, in order. */
 export interface LimitGroup extends Omit<Limited, 'child_id'> {
-  /** Null where only the key's limit counts, if any. */
+  /** Null if only the key's limit counts, if any. */
   readonly child_id: string | null
   readonly pending: PendingAdmission[]
 }
 
-/** A call's decision about a group. */
+/** The decision about a group. */
 export interface GroupVerdict {
   readonly group: LimitGroup
   /** `seq` of the rows written, for the first requests of the group. */
   readonly written: number[]
   /**
-   * Milliseconds until the next request can pass, by the owner of the limit that refused it; 0 where
-   * that one did not.
+   * Milliseconds until the next request can pass, for each owner of a limit; 0 if that limit did
+   * not refuse it.
    */
   readonly waits: Readonly<Record<LimitOwner, number>>
 }
@@ -56,8 +56,8 @@ export type ReserveAnswer =
     }
 
 /**
- * What tollmark_admit gives: how long it `waited` for the locks; `passed`, `waits` and `child_waits`
- * (microseconds) by group; `numbers` of the written rows in their order.
+ * The result of tollmark_admit: how long it `waited` for the locks; `passed`, `waits` and
+ * `child_waits` (microseconds) by group; `numbers` of the written rows in their order.
  */
 type Answer =
   | { doubt: true }
@@ -73,10 +73,11 @@ type Answer =
     }
 
 /**
- * Admits the requests of each group that may pass, and writes their rows. @param groups a key's
- * groups side by side, with no more requests together than its limit @param bounds the earliest and
- * latest that the ledger's time can be (milliseconds); null: any time. @param allowance how much
- * later than PROMPT_MS the requests may be released (milliseconds) @throws StoreError
+ * Admits the requests of each group that may pass, and writes their rows. @param groups the groups
+ * of a key must be adjacent, with no more requests together than its limit @param bounds the
+ * earliest and latest that the ledger's time can be (milliseconds); null: any time. @param
+ * allowance how much later than PROMPT_MS the requests may be released (milliseconds) @throws
+ * StoreError
  */
 export async function reserveGroups(
   store: Store,
@@ -144,8 +145,8 @@ export async function restamp(
 }
 
 /**
- * The places in windows since a moment of the ledger (microseconds), of all keys and children with
- * a limit of their own.
+ * The admissions in windows since a moment of the ledger (microseconds), of all keys, and of
+ * children with their own limits.
  */
 export const recentStamps = procedure(
   import.meta.url,
@@ -169,7 +170,9 @@ export const recentStamps = procedure(
   },
 )
 
-/** Deletes what no window needs any more. @param before time of the ledger (milliseconds) */
+/**
+ * Deletes stamps that no window needs any more. @param before time of the ledger (milliseconds)
+ */
 export async function forgetStamps(store: Store, before: number): Promise<void> {
   await sql`delete from admission_stamps where mono < ${Math.floor(before * 1000)}`.execute(
     store.db,
@@ -181,10 +184,10 @@ function query(sql: string, ...parameters: SqlValue[]): Statement {
 }
 
 /**
- * Inserts rows that were admitted in an outage, unless they are there already; gives the `seq` of
- * each, in order. A row of the last minute goes to the end of its key's window, with its own time
- * but never before the last written one, because a key's stamps never go back. The row itself has no
- * time that is yet to come, as a stamp may. An older row is in no window.
+ * Inserts rows that were admitted in an outage, unless they already exist; returns the `seq` of
+ * each, in order. A row of the last minute is appended to its key's window, with its own time or,
+ * if later, that of the last row, because a key's stamps never go back. The row's own time is never
+ * in the future, as a stamp's may be. An older row is in no window.
  */
 export const recordPostgres = procedure(
   import.meta.url,
@@ -234,7 +237,7 @@ export const recordPostgres = procedure(
   'rows',
 )
 
-/** Numbers of the locks of keys, ascending, so that no two calls wait for each other in a ring. */
+/** Numbers of the locks of keys, ascending, so that calls cannot deadlock. */
 export function locksOf(keys: string[]): string[] {
   return [...new Set(keys.map((id) => crc32(id)))]
     .sort((a, b) => a - b)

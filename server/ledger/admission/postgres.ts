@@ -1,9 +1,9 @@
-// Admission where many machines share the ledger, on PostgreSQL.
+// Admission on PostgreSQL, where many machines share the ledger.
 //
-// Everything that asks within a moment is one call of one function in the database
-// (store/migrations/0098-allowances.ts). Under a lock for each key it looks at the key's N-th
-// newest admission, lets through what may pass, stamps and writes it, and commits. So one process
-// at a time decides about a key, and sees everything that was decided before.
+// Requests that arrive close together share one call to one function in the database
+// (store/migrations/0098-allowances.ts). Under a lock for each key, it looks at the key's N-th
+// newest admission, admits the requests that may pass, stamps and writes them, and commits. So one
+// process at a time decides about a key, and sees all earlier decisions.
 //
 // Why no interval of 60 s ever holds more than N:
 //
@@ -12,23 +12,23 @@
 //   window.
 //
 // - A stamp is at most PROMPT_MS before the release of its request. It is taken when the locks are
-//   free, so between the two are the commit and the response. If these take longer in the calls of
-//   late, the next call's stamps are ahead by the difference (release-delay.ts). If they took longer
-//   still, the stamp is moved to the release; that may happen afterwards, because the stamp does not
-//   expire for most of a minute. The window is longer than 60 s by SLACK_MS, which is more than
+//   free, so between the two are the commit and the response. If these took longer in recent calls,
+//   the next call's stamps are ahead by the difference (release-delay.ts). If they take longer
+//   still, the stamp is moved to the release; that may happen afterwards, because the stamp does
+//   not expire for most of a minute. The window is longer than 60 s by SLACK_MS, which is more than
 //   PROMPT_MS and the tolerance of the clock together.
 //
 // - Stamps are measured by one clock, the database's. When that clock is set, the function's time
 //   no longer matches what each process expects from its own monotonic clock (database-clock.ts).
 //   Then the function decides nothing, and the process that notices corrects the ledger's time by
-//   the step. With no process to notice, a clock that was set back still shows by the newest stamp,
-//   which then counts as just now. Only a clock that was set forward while no process ran goes
-//   unnoticed, like a longer pause.
+//   the step. Without a running process, a clock that was set back is still detected by the newest
+//   stamp, which then counts as just now. Only a clock that was set forward while no process ran
+//   goes unnoticed, like a longer pause.
 //
-// - A child key with a limit of its own has a second sequence of the same kind, within its parent's
-//   and under the same lock. A request passes only if both have room, and is written once, in both.
+// - A child key with its own limit has a second sequence of the same kind, within its parent's and
+//   under the same lock. A request passes only if both have room, and is written once, in both.
 //
-// No request that fits is refused: one that is early by no more than the slack is held.
+// No request that fits is refused: a request that is early by no more than the slack is held.
 import type { Clock } from '../../common/clock.ts'
 import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
 import { StoreError } from '../../store/store-error.ts'
@@ -65,20 +65,20 @@ import { limitsOf } from './request-limits.ts'
 import { wholeWait, WINDOW_MS } from './sliding-window.ts'
 
 /**
- * Requests and keys of one call at most; each key is a lock, of which PostgreSQL has some
- * thousands.
+ * Maximum number of requests and keys of one call; each key needs a lock, and PostgreSQL has a few
+ * thousand.
  */
 const MAX_ROWS = 2_000
 const MAX_KEYS = 200
-/** Requests that may wait for their call; then accounts and keys have shares. */
+/** Requests that may wait for a call; beyond that, accounts and keys have shares. */
 const MAX_WAITING = 50_000
-/** Requests of a full key that are refused in one go. */
+/** Requests of a full key that are refused at a time. */
 const MAX_REFUSED = 256
-/** How often the ledger's time is compared if nothing is admitted. */
+/** How often the ledger's time is compared if nothing is admitted (milliseconds). */
 const COMPARE_MS = 5_000
 
 /**
- * Opens the admission of this process. @param onError told when the ledger's time cannot be
+ * Opens the admission of this process. @param onError called when the ledger's time cannot be
  * compared. @throws StoreError
  */
 export async function openPostgresAdmission(
@@ -100,13 +100,15 @@ export async function openPostgresAdmission(
  */
 type CallState = 'idle' | 'planned' | 'calling'
 
-/** A call that was answered (times are our monotonic milliseconds). */
+/** A completed call (times are our monotonic milliseconds). */
 interface Answered {
   readonly answer: Extract<ReserveAnswer, { kind: 'decided' }>
   readonly created_at: number
   /** How much later than PROMPT_MS its requests may be released (milliseconds). */
   readonly allowance: number
-  /** When it decided, at the earliest: when it was sent, and the locks of its keys were free. */
+  /**
+   * The earliest time at which it decided: after it was sent, and the locks of its keys were free.
+   */
   readonly decided: number
   readonly received: number
 }
@@ -155,7 +157,8 @@ class PostgresAdmission implements AdmissionBackend {
   }
 
   /**
-   * Milliseconds for which one of a request's limits stays full; null if none is known to be full.
+   * Milliseconds for which one of a request's limits stays full; null if no limit is known to be
+   * full.
    */
   #waitOf({ request }: PendingAdmission): number | null {
     const waits = limitsOf(request).flatMap(({ id, rpm }) => this.#full.wait(id, rpm) ?? [])
@@ -164,7 +167,7 @@ class PostgresAdmission implements AdmissionBackend {
 
   /**
    * Null unless the key is full: only the database knows what all processes admitted, and it is
-   * asked for the N-th newest admission alone.
+   * asked only for the N-th newest admission.
    */
   leftFor(key: string, rpm: number): Remaining | null {
     const wait = this.#full.wait(key, rpm)
@@ -173,7 +176,7 @@ class PostgresAdmission implements AdmissionBackend {
 
   async settle(rows: readonly Settlement[]): Promise<void> {
     const failures = upstreamErrorsOf(rows)
-    // First, so that no ended row lacks its error text.
+    // Written first, so that no ended row lacks its error text.
     if (failures.length > 0)
       await this.#store.run(
         recordUpstreamErrors,
@@ -224,7 +227,7 @@ class PostgresAdmission implements AdmissionBackend {
     this.#tidyStore().catch(this.#onError)
   }
 
-  /** By our own clock: the database's may just have been set. */
+  /** By our own clock, because the database's may just have been set. */
   async #tidyStore(): Promise<void> {
     await this.#time.compare()
     await forgetStamps(this.#store, this.#time.bounds(this.#clock.mono())[0] - 2 * WIDTH_MS)
@@ -246,7 +249,7 @@ class PostgresAdmission implements AdmissionBackend {
 
   /**
    * Takes from the queue, in turns, the requests that the next call can decide: of each key and
-   * child no more than its limit, because the rest depends on those.
+   * child no more than its limit, because the rest depends on these.
    */
   #gather(): LimitGroup[] {
     const call = new GatheredCall()
@@ -273,7 +276,7 @@ class PostgresAdmission implements AdmissionBackend {
         reserveGroups(this.#store, this.#instance, groups, created_at, bounds, allowance)
       let answer = await reserve(this.#time.bounds(sent))
       if (answer.kind === 'clock_skewed') {
-        // Either the call was on its way for long, or the clock was set. Comparing corrects it.
+        // Either the call took long, or the clock was set. A comparison corrects it.
         await this.#time.compare()
         answer = await reserve(null)
       }
@@ -285,7 +288,7 @@ class PostgresAdmission implements AdmissionBackend {
       this.#delay.observe(received - decided)
       await this.#decided({ answer, created_at, allowance, decided, received })
     } catch (error) {
-      // Requests that wait for the next call would hear the same, only later.
+      // Requests that wait for the next call would get the same decision, only later.
       for (const one of [...groups.flatMap(({ pending }) => pending), ...this.#queue.clear()])
         one.reject(error)
     }
@@ -318,7 +321,8 @@ class PostgresAdmission implements AdmissionBackend {
   }
 
   /**
-   * Holds or refuses what did not pass, and what waits of the same key if that is full now.
+   * Holds or refuses the requests that did not pass, and those of the same key that wait, if it is
+   * now full.
    *
    * @param passedOfKey how many of its key have passed, in all groups
    */
@@ -377,7 +381,7 @@ class GatheredCall {
     return true
   }
 
-  /** Those of a key side by side. */
+  /** The groups, those of a key adjacent. */
   groups(): LimitGroup[] {
     return [...this.#byKey.values()].flatMap(({ groups }) => groups)
   }

@@ -1,5 +1,5 @@
-// Reads the admissions of the last minute from the ledger, of all keys or under one limit: what windows
-// are filled with.
+// Reads the admissions of the last minute from the ledger, of all keys or under one limit, to fill
+// windows.
 import { HOUR } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { all, procedure, type Steps } from '../../store/procedure.ts'
@@ -11,8 +11,8 @@ const PAGE_SIZES = [200, 2_000]
 const LARGEST_PAGE = 10_000
 
 /**
- * Admissions for filling windows: for each key, or child with a limit of its own, the times up to
- * its end, ascending (milliseconds).
+ * Admissions for filling windows: for each key, or child with its own limit, their times up to
+ * `end`, ascending (milliseconds).
  */
 export interface RecentAdmissions {
   keys: string[]
@@ -21,8 +21,8 @@ export interface RecentAdmissions {
 }
 
 /**
- * Admissions of all keys since a moment of a boot's clock (microseconds), or of the ledger's own
- * where that has one.
+ * Admissions of all keys since a moment of a boot's clock (microseconds), or of the ledger's clock
+ * if it has one.
  */
 export const recentAdmissions = procedure(
   import.meta.url,
@@ -73,8 +73,8 @@ export const recentAdmissions = procedure(
 )
 
 /**
- * Whether the ledger has any admission, or any under a limit up to one of the ledger. One look into
- * an index, answered on this thread: where there is none, no thread has to be started to read them.
+ * Whether the ledger has any admission, or any under a limit, up to a row of the ledger. It is one
+ * index lookup on this thread: if there are none, no thread has to be started to read them.
  */
 export async function hasAdmissions(
   { db }: Pick<Store, 'db'>,
@@ -97,7 +97,7 @@ export function timesByKey({
 
 /**
  * If each process counts as a boot of its own, their rows are interleaved: after this many rows of
- * others there is none of ours.
+ * other boots, none of ours follows.
  */
 const MAX_OF_OTHER_BOOTS = 1_000
 
@@ -110,13 +110,14 @@ export interface KeyAdmissions {
 }
 
 /**
- * The newest admissions under a limit (`id` of its key or child, and the column that has it) up to one of the ledger, all that its window can need: those since
- * a moment of this boot (microseconds, monotonic). Of another boot is only known that it was before
- * this one: those of the last hour by the wall clock (`now`) count as of its beginning.
+ * The newest admissions under a limit (`id` of its key or child, and the column of that id) up to a
+ * row of the ledger: all that its window can need, since a moment of this boot (microseconds,
+ * monotonic). Another boot is only known to be earlier than this one: its admissions of the last
+ * hour by the wall clock (`now`) count as made when this boot began.
  *
- * Rows are in the order in which they became durable; their times are not quite, because a unit is
- * stamped before it waits for the store. It never waits as long as a window, so the search ends at
- * a row that is a window older than `since`.
+ * Rows are in the order in which they became durable. Their times are nearly in order, because a
+ * unit is stamped before it waits for the store. It never waits as long as a window, so the search
+ * ends at a row that is a window older than `since`.
  */
 export const recent = procedure(
   import.meta.url,

@@ -4,11 +4,12 @@
 /** The length of the window, in milliseconds. */
 export const WINDOW_MS = 60_000
 /**
- * AI SDKs ignore a wait of 60 s or more; the first millisecond of it has passed when they read it.
+ * AI SDKs ignore a wait of 60 s or more; by the time they read it, its first millisecond has
+ * passed.
  */
 const MAX_WAIT_MS = WINDOW_MS - 1
 
-/** The wait in a refusal, in whole milliseconds: after it the next request can pass. */
+/** The wait in a refusal, in whole milliseconds, after which the next request can pass. */
 export function wholeWait(wait: number): number {
   return Math.min(Math.floor(wait) + 1, MAX_WAIT_MS)
 }
@@ -26,23 +27,23 @@ export type Verdict =
  * The admissions of the last minute, oldest first, in a ring that grows as needed. Times are
  * monotonic milliseconds.
  *
- * A request may pass where fewer than N admissions lie in the 60 s up to now, both ends included:
- * then no interval of 60 s ever holds more than N, and nothing that could pass is refused. An
- * admission is pending from the decision until it is durable. Its 60 seconds begin then, because
- * the upstream cannot see it earlier.
+ * A request may pass if fewer than N admissions are in the 60 s up to now, including both ends. So
+ * no interval of 60 s ever has more than N, and no request that could pass is refused. An admission
+ * is pending from the decision until it is durable. Its 60 seconds begin then, because the upstream
+ * cannot see it earlier.
  */
 export class Window {
-  /** Decided, not durable yet. They count, and cannot expire. */
+  /** Pending admissions, decided but not durable yet. They count, and cannot expire. */
   pending = 0
   #stamps = new Float64Array(16)
   #first = 0
   #count = 0
 
   /**
-   * Asks for one admission under `limit` a minute. Passing makes it pending: `confirm` or
+   * Decides about one admission under `limit` per minute. If it passes, it is pending: `confirm` or
    * `withdraw` must follow.
    *
-   * @param ahead how many others will take the next places
+   * @param ahead number of requests that will take places before this one
    */
   ask(limit: number, now: number, ahead = 0): Verdict {
     this.#expire(now)
@@ -51,26 +52,23 @@ export class Window {
       this.pending++
       return { pass: true }
     }
-    // When the admissions up to this one have expired, there is room for one more.
+    // There is room for one more when the admissions up to this one have expired.
     if (over >= this.#count) return { pass: false, wait: null }
     return { pass: false, wait: WINDOW_MS - (now - this.#at(over)) }
   }
 
-  /** A pending admission is durable as of `now`. */
+  /** Makes a pending admission durable as of `now`. */
   confirm(now: number): void {
     this.pending--
     this.add(now)
   }
 
-  /** A pending admission did not happen. */
+  /** Removes a pending admission. */
   withdraw(): void {
     this.pending--
   }
 
-  /**
-   * Counts an admission that was made elsewhere, at `time`, which is seldom far before the newest
-   * one.
-   */
+  /** Counts an admission made elsewhere at `time`, which is seldom far before the newest one. */
   add(time: number): void {
     this.#reserve(1)
     let at = this.#count++
@@ -79,8 +77,8 @@ export class Window {
   }
 
   /**
-   * Counts many, in any order: the cost is that of sorting them and of moving the newer ones that
-   * are there.
+   * Counts many, in any order. The cost is that of sorting them and moving the newer ones already
+   * here.
    */
   addAll(times: Float64Array): void {
     const sorted = isAscending(times) ? times : times.toSorted()
@@ -95,8 +93,8 @@ export class Window {
   }
 
   /**
-   * How many more would pass now; negative where admissions made elsewhere have come on top of
-   * pending ones.
+   * How many more would pass now; negative if admissions made elsewhere have been added to pending
+   * ones.
    */
   room(limit: number, now: number): number {
     this.#expire(now)
@@ -104,8 +102,8 @@ export class Window {
   }
 
   /**
-   * Milliseconds until one more can pass, where the durable admissions alone fill `limit`; null
-   * where they do not, or where it depends on pending ones. Changes nothing that counts.
+   * Milliseconds until one more can pass, if the durable admissions alone fill `limit`; null if
+   * they do not, or if it depends on pending ones. Does not change the count.
    */
   fullFor(limit: number, now: number): number | null {
     this.#expire(now)
@@ -115,14 +113,14 @@ export class Window {
 
   /**
    * How many more would pass under `limit`, and milliseconds until there is room for another one; 0
-   * where nothing counts.
+   * if there are no admissions.
    */
   left(limit: number, now: number): { requests: number; reset: number } {
     const requests = Math.max(0, this.room(limit, now))
     return { requests, reset: this.#count === 0 ? 0 : WINDOW_MS - (now - this.#at(0)) }
   }
 
-  /** Whether nothing in it matters any more. */
+  /** Whether no admission in it counts any more. */
   idle(now: number): boolean {
     this.#expire(now)
     return this.#count === 0 && this.pending === 0
@@ -143,7 +141,7 @@ export class Window {
     this.#count -= high
   }
 
-  // The length is a power of two.
+  // The buffer's length is a power of two.
   #index(at: number): number {
     return (this.#first + at) & (this.#stamps.length - 1)
   }

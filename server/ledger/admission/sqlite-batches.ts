@@ -1,5 +1,5 @@
-// When SQLite's admission writes: requests that may pass share a batch, and the next batch begins
-// when the one before is durable.
+// Schedules the writes of SQLite's admission: requests that may pass share a batch, and the next
+// batch begins when the previous one is durable.
 import type { Clock } from '../../common/clock.ts'
 import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
 import type { Store } from '../../store/open.ts'
@@ -17,24 +17,24 @@ import { reserve, type ReserveArgs, type ReserveResult } from './sqlite-reserve.
  */
 export const PATIENCE_MS = 4
 /**
- * Most rows of one batch, so that later requests wait only some milliseconds (`bench -- start`
- * shows it during a burst).
+ * Maximum number of rows of one batch, so that later requests wait only a few milliseconds (`bench
+ * -- start` shows it during a burst).
  */
 const MAX_BATCH = 512
-/** Requests that may wait for a batch; then accounts and keys have shares. */
+/** Requests that may wait for a batch; beyond that, accounts and keys have shares. */
 const MAX_WAITING = 50_000
 
 /** A request that may pass, with its row. */
 export interface BatchEntry {
   readonly pending: PendingAdmission
-  /** Those in which it has a pending place; none where it has no limit. */
+  /** The limiters in which it has a pending place; none if it has no limit. */
   readonly limiters: readonly KeyLimiter[]
   readonly row: Reservation
 }
 
-/** Told what became of a batch. */
+/** Receives the results of batches. */
 export interface BatchListener {
-  /** The rows that `result` does not refuse are durable. */
+  /** A batch is durable, except for the rows that `result` refuses. */
   reserved(entries: BatchEntry[], result: ReserveResult): void
   /** No row was written. */
   failed(entries: BatchEntry[], error: unknown): void
@@ -62,9 +62,9 @@ export class ReservationBatches {
   /** Batches that are not durable yet. */
   #inFlight = 0
   #lastBatchAt = -Infinity
-  /** The patience of the least patient that waits (milliseconds). */
+  /** The patience of the least patient waiting request (milliseconds). */
   #patience = Infinity
-  /** The newest admission of the ledger that is known here. */
+  /** The newest known admission of the ledger. */
   #seen: number
   #onDrained: (() => void) | undefined
 
@@ -78,8 +78,8 @@ export class ReservationBatches {
   }
 
   /**
-   * Adds a request that may pass. @returns the entry that has no place any more, if any: this one
-   * or another
+   * Adds a request that may pass. @returns the entry that was displaced, if any: this one or
+   * another
    */
   add(pending: PendingAdmission, limiters: readonly KeyLimiter[]): BatchEntry | null {
     const row = { ...pending.request, created_at: this.#clock.now(), mono: 0 }
@@ -110,7 +110,7 @@ export class ReservationBatches {
     }
   }
 
-  /** Writes the waiting requests of one key in one go. */
+  /** Writes the waiting requests of one key in one batch. */
   writeKey(key: string): void {
     this.#write(this.#queue.takeKey(key))
   }
@@ -120,7 +120,7 @@ export class ReservationBatches {
     this.#queue.tidy()
   }
 
-  /** Ends when nothing waits and nothing is in flight. */
+  /** Resolves when nothing waits and nothing is in flight. */
   async drained(): Promise<void> {
     if (this.#queue.size > 0 || this.#inFlight > 0)
       await new Promise<void>((resolve) => (this.#onDrained = resolve))
@@ -160,9 +160,9 @@ export class ReservationBatches {
   }
 
   /**
-   * Stamps all rows with this one moment. Windows may have emptied since the decisions. At an
-   * earlier moment, expired admissions would still count, and together with other processes'
-   * admissions that would be too many.
+   * All rows are stamped with the current time. Windows may have emptied since the decisions: at an
+   * earlier time, expired admissions would still count, and with other processes' admissions, they
+   * would be too many.
    */
   #argsOf(entries: BatchEntry[]): [Json<ReserveArgs>, Json<EncodedRows>] {
     const mono = Math.floor(this.#clock.mono() * 1000)
@@ -186,7 +186,7 @@ export class ReservationBatches {
     return [toJson(args), encodeReservations(entries.map(({ row }) => row))]
   }
 
-  /** Rejects entries that were decided elsewhere, or whose caller has left; gives the others. */
+  /** Rejects entries that were decided elsewhere, or whose caller has left; returns the others. */
   #withoutGone(entries: BatchEntry[]): BatchEntry[] {
     const superseded = entries.filter(({ pending }) => pending.superseded)
     const left = entries.filter(({ pending }) => !pending.superseded && pending.callerLeft)

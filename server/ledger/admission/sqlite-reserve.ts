@@ -1,4 +1,4 @@
-// Admission on SQLite: procedures that run in the store's writer, many rows a call.
+// Admission on SQLite: procedures that run in the store's writer, with many rows per call.
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
 import { toJson, fromJson, without, type EncodedRows, type Json } from '../settlement/dictionary.ts'
 import { flushSteps, newestSeq, appendToJournal } from '../settlement/journal.ts'
@@ -19,19 +19,19 @@ export type ForeignAdmission = {
   boot: number
 }
 
-/** The data of a batch besides its rows. */
+/** The data of a batch, apart from its rows. */
 export type ReserveArgs = {
   instance: string
-  /** The last admission of the ledger that the caller knows of. */
+  /** The last admission of the ledger known to the calling process. */
   seen: number
   /** Admissions before this moment of this boot no longer matter (microseconds, monotonic). */
   since: number
   boot: number
-  /** How many rows there are. */
+  /** Number of rows. */
   size: number
   /**
-   * For each limit, by the id of its key or child: how many admissions it has room for, and how many
-   * of the rows count under it.
+   * For each limit, by the id of its key or child: the admissions it has room for, and the number
+   * of rows that count under it.
    */
   room: [id: string, left: number, wanted: number][]
 }
@@ -39,8 +39,7 @@ export type ReserveArgs = {
 /** The writer's decision about a batch. */
 export type ReserveResult = {
   /**
-   * The newest admission of the ledger before these. The rows that were written follow it, in their
-   * order.
+   * The newest admission of the ledger before this batch. The written rows follow it, in order.
    */
   seen: number
   /**
@@ -48,16 +47,16 @@ export type ReserveResult = {
    * be read again.
    */
   foreign: ForeignAdmission[] | null
-  /** Places of the rows that were not written, because others took their room. */
+  /** Indexes of the rows that were not written, because other processes took their room. */
   refused: number[]
 }
 
-/** More foreign admissions than this since the last call are not carried over one by one. */
+/** If other processes made more admissions than this since the last call, they are not listed. */
 const MAX_FOREIGN = 10_000
 
 /**
- * Writes reservations in one transaction with the check for other processes' admissions: those
- * since the caller's last look are subtracted from the room that the caller saw.
+ * Writes reservations and, in the same transaction, checks for other processes' admissions: those
+ * since the calling process last looked are subtracted from the room that it saw.
  *
  * @param rows see `reservations`
  */
@@ -95,8 +94,8 @@ export const reserve = procedure(
           takePlace(room, child_id)
         }
     }
-    // Also if no other process has admitted anything since: the caller may have learned of others
-    // after its decision.
+    // Even if no other process has admitted anything since: this process may have learned of
+    // others' admissions after its decision.
     const refused = args.room.some(([id, , wanted]) => (room.get(id) ?? 0) < wanted)
       ? overLimit(rows, room)
       : []
@@ -116,8 +115,8 @@ function takePlace(room: Map<string, number>, id: string | null): void {
 }
 
 /**
- * Places of the rows for which one of their limits has no room, in the order in which they came.
- * They take no place under the other one. @param room for each limit; used up
+ * Indexes of the rows for which one of their limits has no room, in order of arrival. They take no
+ * place under the other limit. @param room for each limit; it is modified
  */
 function overLimit(rows: Json<EncodedRows>, room: Map<string, number>): number[] {
   const refused: number[] = []
@@ -132,7 +131,7 @@ function overLimit(rows: Json<EncodedRows>, room: Map<string, number>): number[]
 
 /**
  * Inserts rows of requests that were already admitted, once each, regardless of the windows; some
- * of them may be there already. Returns the `seq` of each.
+ * may already exist. Returns the `seq` of each.
  *
  * @param args.rows see `reservations`
  */

@@ -1,6 +1,6 @@
-// Admission where the processes of one machine share the ledger, on SQLite. Each key's window is in
-// memory; the writer checks what other processes have admitted since, in the transaction that
-// writes the rows.
+// Admission on SQLite, where the processes of one machine share the ledger. Each key's window is in
+// memory; the transaction that writes the rows also checks what other processes have admitted
+// since.
 import type { Clock } from '../../common/clock.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
@@ -30,19 +30,19 @@ import { recordAdmitted, type ForeignAdmission, type ReserveResult } from './sql
 
 /**
  * A request that can pass this soon is held instead of refused (milliseconds): a caller that waits
- * exactly as told may be this early.
+ * exactly for the `Retry-After` may be this early.
  */
 const HOLD_MS = 5
-/** Most requests of a key that are decided in one go after a wait. */
+/** Maximum number of requests of a key that are decided at a time after a wait. */
 const MAX_WOKEN = 256
-/** How often windows that have emptied are dropped. */
+/** How often empty windows are dropped (milliseconds). */
 const TIDY_MS = 60_000
 
 /**
  * Opens the admission of this process.
  *
- * @param onWritten told how many rows have been written to the journal: a settlement must follow
- *   soon, if only of no rows, so that they enter the table of requests
+ * @param onWritten called with the number of rows written to the journal: a settlement, even of no
+ *   rows, must follow soon, so that they are moved to the table of requests
  * @throws StoreError
  */
 export async function openSqliteAdmission(
@@ -63,7 +63,7 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   readonly #limiters = new Map<string, KeyLimiter>()
   readonly #batches: ReservationBatches
   readonly #tidying: NodeJS.Timeout
-  /** The newest admission of another process that the windows hold. */
+  /** The newest admission of another process in the windows. */
   #merged = 0
 
   constructor(
@@ -87,8 +87,8 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
     const { rpm, key_id, child_id, child_rpm } = pending.request
     const limiters: KeyLimiter[] = []
     if (rpm !== null) limiters.push(this.#limiterOf({ owner: 'key_id', id: key_id, rpm }, key_id))
-    // If its key gets a limit again, this request counts too: the window is then read from the
-    // ledger.
+    // If its key gets a limit again, this request counts too, because the window is then read from
+    // the ledger.
     else this.#drop(key_id)
     if (child_id !== null && child_rpm !== null) {
       const limit = { owner: 'child_id', id: child_id, rpm: child_rpm } as const
@@ -139,11 +139,11 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   async close(): Promise<void> {
     clearInterval(this.#tidying)
     await this.#batches.drained()
-    // The writer works in order: when this is done, so is everything before it.
+    // The writer works in order: when this is done, everything before it is, too.
     await this.#store.run(flushJournal, null).catch(() => {})
   }
 
-  /** A batch is durable, as far as the writer has not refused rows of it. */
+  /** A batch is durable, except for rows that the writer has refused. */
   reserved(entries: BatchEntry[], result: ReserveResult): void {
     if (result.foreign === null) this.#dropAll()
     else this.#merge(result.foreign)
@@ -167,7 +167,7 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
     this.#wake(changed)
   }
 
-  /** Entries of a batch, or one that had no place in it, are not written. */
+  /** Entries of a batch, or an entry that did not fit, are not written. */
   failed(entries: BatchEntry[], error: unknown): void {
     const changed = new Set<KeyLimiter>()
     for (const { limiters, pending } of entries) {
@@ -177,7 +177,7 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
       }
       pending.reject(error)
     }
-    // Not in one go: a request that takes a freed slot may displace another, and so on.
+    // Not all at a time: a request that takes a freed slot may displace another, and so on.
     if (changed.size > 0) setImmediate(() => this.#wake(changed))
   }
 
@@ -192,13 +192,13 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
     return limiter
   }
 
-  /** The window of a key or child, if it is in memory and for this limit. */
+  /** The window of a key or child, if it is in memory and has this limit. */
   #windowOf(id: string, rpm: number): KeyLimiter['window'] | null {
     const limiter = this.#limiters.get(id)
     return limiter?.state === 'ready' && limiter.limit === rpm ? limiter.window : null
   }
 
-  /** Forgets the window of a key or child; requests held for it ask again. */
+  /** Drops the window of a key or child; its held requests are decided again. */
   #drop(id: string): void {
     const limiter = this.#limiters.get(id)
     if (limiter === undefined) return
@@ -206,7 +206,7 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
     for (const pending of limiter.held.splice(0)) setImmediate(() => this.submit(pending))
   }
 
-  /** Every window must be read from the ledger again. */
+  /** Drops every window, so that it is read from the ledger again. */
   #dropAll(): void {
     for (const id of this.#limiters.keys()) this.#drop(id)
   }
@@ -224,21 +224,21 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   }
 
   /**
-   * Lets held requests ask again, with one timer per limit. Each was held for a slot of its own, so
-   * they are few.
+   * Schedules a new decision about held requests, with one timer per limit. Each was held for a
+   * slot of its own, so they are few.
    */
   #scheduleHeld(limiter: KeyLimiter, wait: number): void {
     if (limiter.isTimerSet) return
     limiter.isTimerSet = true
     setTimeout(() => {
       limiter.isTimerSet = false
-      // Later requests may wait for their outcome.
+      // Later requests may be waiting for their outcome.
       limiter.waiting = limiter.held.splice(0).concat(limiter.waiting)
       this.#wake([limiter])
     }, wait)
   }
 
-  /** Puts a request that may pass into a next batch. */
+  /** Adds a request that may pass to the next batch. */
   #enqueue(pending: PendingAdmission, limiters: readonly KeyLimiter[]): void {
     const dropped = this.#batches.add(pending, limiters)
     if (dropped !== null)
@@ -246,13 +246,13 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
     this.#batches.plan()
   }
 
-  /** Asks again for requests whose decision was waiting for this. */
+  /** Decides about requests that were waiting for this. */
   #wake(limiters: Iterable<KeyLimiter>): void {
     for (const limiter of limiters) {
       const woken = limiter.waiting.splice(0)
       for (const pending of woken.slice(0, MAX_WOKEN)) this.submit(pending)
       if (woken.length <= MAX_WOKEN) continue
-      // The order stays: those that have waited longest are first.
+      // The order is kept: those that have waited longest come first.
       limiter.waiting = woken.slice(MAX_WOKEN).concat(limiter.waiting)
       setImmediate(() => this.#wake([limiter]))
     }
@@ -276,13 +276,14 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   }
 
   /**
-   * Reads a window from the ledger. The writer gives the position, so that no row in flight is
+   * Reads a window from the ledger. The writer supplies the position, so that no row in flight is
    * missed; later admissions by others arrive through `#merge`. The rows are read outside the
    * writer, so only requests under this limit wait for them.
    */
   async #load(limiter: KeyLimiter): Promise<void> {
     const { id, owner, key, limit } = limiter
-    // Requests that could pass under another limit go first, so that they are among the rows.
+    // Requests that already passed under another limit are written first, so that they are among
+    // the rows.
     this.#batches.writeKey(key)
     try {
       const upTo = await this.#store.run(flushJournal, null)

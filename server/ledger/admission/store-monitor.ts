@@ -1,36 +1,43 @@
-// Watches whether the store answers, and how many processes share it.
+// Watches whether the store responds, and how many processes share it.
 import type { Clock } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { exchangeCounts } from './web-processes.ts'
 
-/** How often the store is checked; counted in ticks, a pause of this process is not the store's. */
+/**
+ * How often the store is checked. Silence is counted in ticks, so that a pause of this process does
+ * not count as the store's.
+ */
 const TICK_MS = 200
-/** Ticks without a response, while one is awaited, after which the store counts as away. */
+/** Ticks without an expected response after which the store counts as unavailable. */
 const SILENT_TICKS = 5
-/** Ticks from one probe of the store to the next, where no other process writes. */
+/** Ticks between two probes of the store, if no other process writes. */
 const PROBE_TICKS = 5
 
 /** Dependencies and callbacks of the monitor. */
 export interface StoreMonitorParts {
   readonly store: Store
   readonly clock: Clock
-  /** This process among the instances of the store. */
+  /** This process's instance. */
   readonly instance: string
-  /** Ids of the processes that `onAnswer` need not be told of. */
+  /** Ids of processes that are not passed to `onAnswer`. */
   readonly known: readonly string[]
-  /** Whether others may rely on being counted: nothing admitted here waits to be written. */
+  /**
+   * Whether nothing admitted here waits to be written, so that others may rely on being counted.
+   */
   readonly isSettled: () => boolean
   /** Whether a request waits for the store, besides the monitor's own probe. */
   readonly isAwaited: () => boolean
-  /** A probe was answered: how many processes admit requests, and when it was sent (`mono`). */
+  /**
+   * A probe succeeded: how many processes admit requests, and when the probe was sent (`mono`).
+   */
   readonly onAnswer: (processes: number, sentAt: number) => void
-  /** The store has been silent for SILENT_TICKS; told again with each tick. */
+  /** The store has been silent for SILENT_TICKS; called again with each tick. */
   readonly onSilence: () => void
   /** A probe failed. */
   readonly onError: (error: unknown) => void
 }
 
-/** Runs from its creation until it is stopped. */
+/** Monitors the store from its creation until it is stopped. */
 export class StoreMonitor {
   readonly #parts: StoreMonitorParts
   readonly #timer: NodeJS.Timeout
@@ -40,7 +47,10 @@ export class StoreMonitor {
   #silentTicks = 0
   #ticks = 0
   #isProbing = false
-  /** Whether a probe has begun since the last tick: others' writes lead to one a tick. */
+  /**
+   * Whether a probe has begun since the last tick: other processes' writes cause at most one per
+   * tick.
+   */
   #hasProbed = false
   /** Whether another process has written since the last probe began. */
   #isChanged = false
@@ -53,7 +63,7 @@ export class StoreMonitor {
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref()
   }
 
-  /** The store has answered a call. */
+  /** The store has responded to a call. */
   noteAnswer(): void {
     this.#isAnswered = true
   }
@@ -63,7 +73,7 @@ export class StoreMonitor {
     this.#unsubscribe()
   }
 
-  /** A process may have begun that waits to be counted. */
+  /** A new process may be waiting to be counted. */
   #noteChange(): void {
     this.#isChanged = true
     if (!this.#isProbing && !this.#hasProbed) void this.#probe()
@@ -84,8 +94,7 @@ export class StoreMonitor {
     this.#hasProbed = true
     this.#isChanged = false
     try {
-      // A process that has just started waits to be counted, so the current count is written at
-      // once.
+      // A new process waits to be counted, so the current count is written immediately.
       while (await this.#exchange());
     } catch (error) {
       this.#parts.onError(error)
@@ -93,7 +102,9 @@ export class StoreMonitor {
     this.#isProbing = false
   }
 
-  /** Asks the store once; whether there are processes that this one's row does not name. */
+  /**
+   * Probes the store once; returns whether there are processes that this one's row does not name.
+   */
   async #exchange(): Promise<boolean> {
     const { store, clock, instance, isSettled, isAwaited, onAnswer } = this.#parts
     const sentAt = clock.mono()

@@ -1,4 +1,4 @@
-// One request between its caller and the store or the process that decides about it.
+// Tracks one request between its caller and the store, or this process if it decides.
 import type { Settlement } from '../settlement/row-codec.ts'
 import type { Admission, AdmissionRequest, CallerState, PendingAdmission } from './backend.ts'
 
@@ -11,10 +11,10 @@ export interface Question {
   readonly reject: (error: unknown) => void
 }
 
-/** Called with the store's decision. */
+/** Receives the store's decision. */
 export interface AnswerListener {
   answered(one: TrackedAdmission, isAdmitted: boolean): void
-  /** Whether it has taken over: then the caller must not be told. */
+  /** Returns whether it has handled the failure, so that the caller must not get it. */
   rejected(one: TrackedAdmission, error: unknown): boolean
 }
 
@@ -24,13 +24,16 @@ interface AdmittedRow {
   readonly created_at: number
 }
 
-/** A request between its caller and the store. It lives until both have had their answer. */
+/**
+ * A request between its caller and the store. It lives until the caller has its decision, and the
+ * store has responded.
+ */
 export class TrackedAdmission implements PendingAdmission {
   readonly #question: Question
   readonly #listener: AnswerListener
-  /** Decided without the store. */
+  /** Whether it was decided without the store. */
   superseded = false
-  /** Whether the store has answered. */
+  /** Whether the store has responded. */
   isAnswered = false
   /** Whether it was admitted without the store. */
   isAdmittedHere = false
@@ -90,8 +93,8 @@ export class TrackedAdmission implements PendingAdmission {
   }
 
   /**
-   * The settlement of a request that the store admitted after its caller had been refused. @param row
-   * where the store's answer was lost, and the row was found later
+   * The settlement of a request that the store admitted after its caller had been refused. @param
+   * row if the store's response was lost, and the row was found later
    */
   unsent(row: AdmittedRow | null = this.#row): Settlement {
     const { account_id, key_id, provider, model } = this.request

@@ -1,35 +1,39 @@
-// Which processes admit requests on one store, and which of them know of each other.
+// Tracks which processes admit requests on one store, and which of them count each other.
 //
-// In an outage each process relies on its count of the others: a lone process has the whole limit.
+// In an outage, each process relies on its count of the others: a lone process has the whole limit.
 // So a process admits nothing before every other one counts it. Each process writes the ones it
 // counts into its row, and a starting process waits until it is in all rows. These writes are
-// announced (migrations/0094-announced-processes.ts), so that no process waits for the next poll. A
-// process that does not respond, because it hangs or has ended, is waited for UNCOUNTED_MS. If it
-// resumes later, its own count is too old, and it admits nothing without the store.
+// announced (migrations/0094-announced-processes.ts), so that no process waits for the next poll.
+// The wait for a process that does not respond, because it hangs or has ended, is limited to
+// UNCOUNTED_MS. If it resumes later, its own count is too old, and it admits nothing without the
+// store.
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import type { Store } from '../../store/open.ts'
 import { all, procedure, run, type Steps } from '../../store/procedure.ts'
 
 /**
- * How long a process that does not count others is waited for, and how long a count can be relied
- * on: several times what passes between two counts.
+ * How long to wait for a process that does not count others, and how long a count is valid
+ * (milliseconds): several times the interval between two counts.
  */
 export const UNCOUNTED_MS = 10_000
-/** How often a process that starts looks whether it has been counted, where it hears nothing. */
+/**
+ * How often a starting process checks whether it has been counted, if it gets no notification
+ * (milliseconds).
+ */
 const LOOK_MS = 100
 
-/** A process that admits requests, and whom it counts. */
+/** A process that admits requests, and the processes that it counts. */
 interface WebProcess {
   readonly id: string
   readonly known: readonly string[]
 }
 
 /**
- * Writes the processes that `instance` counts (null: leaves them), and reads which processes admit
- * requests. It runs in the writer, so success on SQLite also shows that the store can be written. On
- * PostgreSQL only success with `isProof` does, which always writes: a commit that has written
- * nothing does not wait for a synchronous standby.
+ * Writes the processes that `instance` counts (null: keeps them), and reads which processes admit
+ * requests. It runs in the writer, so on SQLite, success also shows that the store can be written.
+ * On PostgreSQL, only success with `isProof` does, because that always writes: a commit that has
+ * written nothing does not wait for a synchronous standby.
  */
 export const exchangeCounts = procedure(
   import.meta.url,
@@ -59,12 +63,12 @@ export const exchangeCounts = procedure(
   'rows',
 )
 
-/** The result of starting among other processes. */
+/** The result of joining the other processes. */
 export interface Joining {
   readonly store: Store
   readonly clock: Clock
   readonly log: Log
-  /** This process among the instances of the store. */
+  /** This process's instance. */
   readonly instance: string
 }
 
@@ -97,7 +101,7 @@ export async function joinProcesses({ store, clock, log, instance }: Joining): P
   }
 }
 
-/** Resolves when another process has written, or after LOOK_MS. */
+/** Resolves when another process has written, or after LOOK_MS at the latest. */
 function nextLook(store: Store): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

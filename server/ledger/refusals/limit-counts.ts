@@ -1,11 +1,11 @@
-// How often keys met their limit. Refused requests are not in the ledger; they are counted by key
-// and hour, in memory first, so that a caller which hammers a limit costs nothing. A killed process
-// loses the last second of its counts.
+// Counts how often keys reached their limit. Refused requests are not in the ledger; they are
+// counted by key and hour, in memory first, so that a caller that hammers a limit costs nothing. A
+// killed process loses the last second of its counts.
 import { HOUR } from '../../common/clock.ts'
 import { procedure, run } from '../../store/procedure.ts'
 import type { Store } from '../../store/open.ts'
 
-/** How long counts wait for company. */
+/** How long counts wait to be written together (milliseconds). */
 const FLUSH_MS = 1_000
 
 type Count = { key_id: string; account_id: string; hour: number; refused: number }
@@ -14,7 +14,7 @@ type Count = { key_id: string; account_id: string; hour: number; refused: number
 export interface Refusals {
   /** Counts one. */
   note(key: { key_id: string; account_id: string }): void
-  /** Resolves when all that was counted is written, or could not be. */
+  /** Resolves when all counts so far are written, or could not be. */
   flush(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export const addRefusals = procedure(
 )
 
 /**
- * Opens the counting. @param now milliseconds since 1970 @param onError told when counts could not
+ * Opens the counts. @param now milliseconds since 1970 @param onError called when counts could not
  * be written: they are lost
  */
 export function openRefusals(
@@ -72,12 +72,12 @@ export function openRefusals(
   }
 }
 
-/** Which refusals are meant. `account` null: of all accounts. */
+/** Selects refusals. `account` null: of all accounts. */
 export interface RefusalFilter {
   account: string | null
   key?: string | undefined
   keys?: readonly string[]
-  /** Milliseconds since 1970; whole hours count, the first one too. */
+  /** Milliseconds since 1970; rounded to whole hours, including the first. */
   from: number
 }
 
@@ -91,7 +91,7 @@ function refusalsOf({ reports }: Store, { account, key, keys, from }: RefusalFil
   return query
 }
 
-/** How many there were. */
+/** The number of these refusals. */
 export async function countRefusals(store: Store, filter: RefusalFilter): Promise<number> {
   const row = await refusalsOf(store, filter)
     .select((e) => e.fn.sum<number | null>('refused').as('refused'))
@@ -99,12 +99,12 @@ export async function countRefusals(store: Store, filter: RefusalFilter): Promis
   return Number(row?.refused ?? 0)
 }
 
-/** Keys of which a report says how often they met their limit, at most. */
+/** Maximum number of keys for which a report has the count of refusals. */
 const MOST_KEYS = 100
 
 /**
- * How many there were by key, most first, at most `MOST_KEYS` keys. @param least leaves out keys
- * that have fewer
+ * The number by key, highest first, for at most `MOST_KEYS` keys. @param least leaves out keys with
+ * fewer
  */
 export async function readRefusals(
   store: Store,

@@ -1,4 +1,4 @@
-// Refused requests as a list, newest first, and how many there were.
+// Lists refused requests, newest first, and counts them.
 import { MINUTE, isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import type { RefusalRow } from '../../store/schema.ts'
@@ -20,7 +20,7 @@ export interface RefusalFilter {
 }
 
 /**
- * Refusals after `cursor`, the id of the last one that was seen; `next` is null after the last
+ * Refusals after `cursor`, the id of the last one on the page before; `next` is null after the last
  * page.
  */
 export async function listRefusals(
@@ -65,7 +65,9 @@ export async function listRefusals(
   }
 }
 
-/** How many requests were refused, by code. Whole minutes count, the first one too. */
+/**
+ * How many requests were refused, by code. Times are rounded to whole minutes, including the first.
+ */
 export async function countRefused(
   store: Store,
   { account, key, code, from, to }: RefusalFilter,

@@ -1,7 +1,7 @@
 // Requests of known keys that the proxy refused. They have no row in the ledger, so that a caller
 // that keeps retrying does not cost a write each time. They are collected in memory and written in
 // batches: a few samples per key and second, and counts by key, code and minute. Each sample has
-// the number of refusals that it stands for, so the samples of a batch add up to all of them. A
+// the number of refusals that it represents, so the samples of a batch add up to all of them. A
 // killed process loses its last second.
 import { DAY, MINUTE } from '../../common/clock.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
@@ -12,35 +12,39 @@ import { expire } from '../retention/expiry.ts'
 /** One refused request. */
 export type Refusal = Omit<RefusalRow, 'count'>
 
-/** How long refusals wait for company (milliseconds). */
+/** How long refusals wait to be written together (milliseconds). */
 const FLUSH_MS = 1_000
-/** Samples of one key in a bunch. The first of each key, code and minute is always one. */
+/**
+ * Maximum number of samples of one key in a bunch. The first refusal of each key, code and minute
+ * is always a sample.
+ */
 export const SAMPLES = 5
-/** Samples of all keys in a bunch. */
+/** Maximum number of samples of all keys in a bunch. */
 const MOST_SAMPLES = 1_000
-/** Rows of one batch: the admissions behind it wait for no more. */
+/** Rows of one batch, which limits the wait of admissions behind it. */
 const AT_ONCE = 100
 /**
- * The newest samples of a key that are kept, and how many more there may be before older ones go.
+ * The number of newest samples of a key that are kept, and how many more there may be before older
+ * ones are deleted.
  */
 export const MAX_OF_KEY = 1_000
 const SLACK = 100
-/** Characters of a sentence that are kept. */
+/** Characters of a message that are kept. */
 const MAX_DETAIL = 1_000
-/** How long refusals are kept at most. */
+/** How long refusals are kept at most (milliseconds). */
 export const RETENTION_MS = 30 * DAY
 
-/** Records refused requests. One per process; dispose it to write pending rows. */
+/** Records refused requests. One per process; dispose of it to write pending rows. */
 export interface RefusalLog extends AsyncDisposable {
-  /** Takes note of one. It only touches memory, and never throws. */
+  /** Records one refusal. It only touches memory, and never throws. */
   note(refusal: Refusal): void
-  /** Resolves when all that was noted so far is written, or could not be. */
+  /** Resolves when all refusals so far are written, or could not be. */
   flush(): Promise<void>
 }
 
 /** The refusals of one key with one code in one minute. */
 interface Tally extends RefusalMinuteRow {
-  /** The newest sample; those that are no samples are counted by it. */
+  /** The newest sample; refusals that are not samples are counted in it. */
   sample: RefusalRow | null
 }
 
@@ -149,7 +153,7 @@ function nameOf({ minute, code, key_id }: Pick<Tally, 'minute' | 'code' | 'key_i
 }
 
 /**
- * Opens the log. @param onError told when refusals could not be written: their counts are written
+ * Opens the log. @param onError called when refusals could not be written: their counts are written
  * with the next ones, their samples are lost
  */
 export function openRefusalLog(
@@ -163,11 +167,11 @@ class BunchedRefusalLog implements RefusalLog {
   readonly #store: Pick<Store, 'run'>
   readonly #onError: (error: unknown) => void
   #bunch = new RefusalBunch()
-  /** Set while a bunch waits for company. */
+  /** Set while a bunch waits for more refusals. */
   #timer: NodeJS.Timeout | null = null
-  /** Ends when the bunches before are written, or could not be. */
+  /** Settles when the bunches before are written, or could not be. */
   #writing = Promise.resolve()
-  /** Samples of each key since its older ones were last looked for. */
+  /** Samples of each key since its older ones were last deleted. */
   readonly #unpruned = new Map<string, number>()
 
   constructor(store: Pick<Store, 'run'>, onError: (error: unknown) => void) {
@@ -222,8 +226,8 @@ class BunchedRefusalLog implements RefusalLog {
 }
 
 /**
- * Deletes refusals from before a moment (milliseconds since 1970), a little at a time; minutes with
- * all that was in them.
+ * Deletes refusals from before a time (milliseconds since 1970), a few at a time, and the counts of
+ * minutes before it.
  */
 export async function expireRefusals(
   store: Store,

@@ -1,17 +1,17 @@
-// How many admissions of a key fall into a minute, as they are read back from the ledger.
+// Counts the admissions of a key in a minute, as they are read back from the ledger.
 import { WINDOW_MS } from '../admission/sliding-window.ts'
 
 const WINDOW_US = WINDOW_MS * 1000
 
-/** Windows that are remembered; beyond that those without a recent request are dropped. */
+/** Windows that are kept; beyond that, those without a recent request are dropped. */
 const MAX_WINDOWS = 100_000
 
-/** The windows of keys, or of child keys with a limit of their own. */
+/** The windows of keys, or of child keys with their own limits. */
 export class CheckedWindows {
   readonly #windows = new Map<string, CheckedWindow>()
   #most = MAX_WINDOWS
 
-  /** As `CheckedWindow.add`. @param id of the key */
+  /** The same as `CheckedWindow.add`. @param id of the key */
   add(id: string, mono: number, boot: number, matters: boolean): number {
     let window = this.#windows.get(id)
     if (window === undefined) {
@@ -26,7 +26,9 @@ export class CheckedWindows {
   }
 }
 
-/** Finds the first row that can share a minute with a later one, for the clock of a boot. */
+/**
+ * Finds the first row that can share a one-minute window with a later one, by the clock of a boot.
+ */
 export class RecentRows {
   #boot = 0
   /** The first row of each of the last minutes, oldest first. */
@@ -40,7 +42,7 @@ export class RecentRows {
     const minute = Math.floor(mono / WINDOW_US)
     if (minute <= (this.#minutes.at(-1)?.minute ?? -1)) return
     this.#minutes.push({ minute, seq })
-    // The one in progress, and the two windows that are kept for late rows.
+    // The current window, and two earlier ones that are kept for late rows.
     while ((this.#minutes[0]?.minute ?? minute) < minute - 2) this.#minutes.shift()
   }
 
@@ -57,15 +59,18 @@ const MIN_TRIMMED = 1024
 class CheckedWindow {
   #boot = 0
   /**
-   * The last minutes' admissions by that boot's clock, oldest first. Several processes write nearly
-   * in order, not quite.
+   * The last minutes' admissions by that boot's clock, oldest first. Several processes write
+   * nearly, but not exactly, in order.
    */
   #stamps: number[] = []
   /** No stamp before this index shares a minute with the newest one. */
   #first = 0
   #trimAt = MIN_TRIMMED
 
-  /** Adds an admission. @returns the most in any minute that holds it, where that `matters`; else 0 */
+  /**
+   * Adds an admission. @returns the most in any one-minute window that contains it, if that
+   * `matters`; else 0
+   */
   add(mono: number, boot: number, matters: boolean): number {
     if (boot !== this.#boot) {
       this.#boot = boot
@@ -91,14 +96,14 @@ class CheckedWindow {
     return boot !== this.#boot || (this.#stamps.at(-1) ?? 0) < mono - 2 * WINDOW_US
   }
 
-  /** Two windows are kept, because a row may come slightly late. */
+  /** Two windows are kept, because a row may be slightly late. */
   #trim(mono: number): void {
     this.#stamps = this.#stamps.filter((stamp) => stamp > mono - 2 * WINDOW_US)
     this.#first = 0
     this.#trimAt = Math.max(MIN_TRIMMED, 2 * this.#stamps.length)
   }
 
-  /** A row that comes a little late lies in the minutes of those behind it as well. */
+  /** A row that is slightly late is also in the windows of later rows. */
   #mostAround(mono: number, at: number): number {
     const stamps = this.#stamps
     let most = 0

@@ -1,8 +1,8 @@
-// The names of keys, for reports that are made beside the thread that serves requests.
+// Looks up the names of keys, for reports that are made outside the thread that serves requests.
 import { all, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 
-/** Ids in one statement. */
+/** Maximum number of ids in one statement. */
 const AT_ONCE = 500
 
 /** The names of keys, or of accounts, by their ids. */

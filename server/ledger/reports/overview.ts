@@ -1,6 +1,6 @@
-// An account's usage in the last hour, day, week or month, over time, by key and by model: one call
-// for a whole page. The last hour is read from the ledger itself, minute by minute; longer periods
-// from the roll-ups.
+// An account's usage in the last hour, day, week or month, over time, by key and by model: one
+// request for a whole page. The last hour is read from the ledger itself, minute by minute; longer
+// periods from the roll-ups.
 import { DAY, HOUR, MINUTE } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
@@ -9,8 +9,8 @@ import { sumUp, type SumLine } from '../rollups/summing.ts'
 import { busiestKeys } from './top-usage.ts'
 
 /**
- * TABLE of what can be looked back on: the length of a step in milliseconds, and how many there
- * are, the present one included.
+ * TABLE of ranges: the length of a step in milliseconds, and the number of steps, including the
+ * current one.
  */
 export const RANGES = {
   hour: { step: MINUTE, steps: 60 },
@@ -19,12 +19,12 @@ export const RANGES = {
   month: { step: DAY, steps: 30 },
 } as const
 
-/** How far back an overview looks. */
+/** How far back an overview goes. */
 export type Range = keyof typeof RANGES
 
 /**
- * Sums over requests that are over. Tokens are null where no provider said a number; times are
- * means in milliseconds over the answered ones.
+ * Sums over finished requests. Tokens are null if no provider reported a number; times are means in
+ * milliseconds over those with a response.
  */
 export interface Measures {
   requests: number
@@ -51,7 +51,7 @@ export interface Overview {
   models: (Measures & { provider: string; model: string | null })[]
 }
 
-/** Rows of `keys` and `models` at most. */
+/** Maximum number of rows of `keys` and `models`. */
 const MOST = 20
 
 /** `account` null: all accounts. */
@@ -97,7 +97,7 @@ export const overview = procedure(
   },
 )
 
-/** Reads an overview of the range that ends with the present step. */
+/** Reads an overview of the range that ends with the current step. */
 export function readOverview(
   store: Store,
   question: OverviewQuestion,
@@ -175,7 +175,7 @@ export const models = procedure(
 )
 
 /**
- * Models that were named since a moment, most used first, at most `limit`. `account` null: in all
+ * Models that were named since a time, most used first, at most `limit`. `account` null: in all
  * accounts.
  */
 export function modelsSeen(

@@ -1,12 +1,12 @@
-// Reports as text, made in the thread that reads them: the thread that serves requests only hands
-// the bytes on.
+// Writes reports as text in the thread that reads them, so that the thread that serves requests
+// only passes the bytes on.
 
-/** How a report is written. */
+/** The format of a report. */
 export type Format = 'json' | 'csv'
 
 /**
- * Lines as text: CSV (RFC 4180) for people's spreadsheets, null is empty; or the items of a JSON
- * list, with commas between them.
+ * Lines as text: CSV (RFC 4180) for spreadsheets, with null as empty; or the items of a JSON list,
+ * separated by commas.
  */
 export function written<R extends object>(
   format: Format,
@@ -19,14 +19,14 @@ export function written<R extends object>(
     .join('')
 }
 
-/** Bytes whose memory is theirs alone, so that they can be moved to another thread. */
+/** Bytes in memory of their own, so that they can be transferred to another thread. */
 export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text)
 }
 
 /**
- * One value. A text that a spreadsheet would run as a formula is set off with an apostrophe (OWASP,
- * CSV injection).
+ * One value. A text that a spreadsheet would run as a formula is prefixed with an apostrophe
+ * (OWASP, CSV injection).
  */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return ''

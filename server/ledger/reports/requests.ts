@@ -1,4 +1,4 @@
-// The ledger as a list: filtered, newest first, page by page.
+// Lists the ledger: filtered, newest first, page by page.
 import { sql } from 'kysely'
 import { HOUR, isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
@@ -13,7 +13,7 @@ import { boundary, isChildOf, isKeyOf, seqAt } from './scan.ts'
 import { sumUp } from '../rollups/summing.ts'
 import { bytesOf, written } from './report-text.ts'
 
-/** How far rows may be out of time order, because a clock was set (milliseconds). */
+/** How far rows may be out of order by time, because a clock was set (milliseconds). */
 export const CLOCK_ROOM = HOUR
 
 /** TABLE of the columns that the API shows. */
@@ -68,8 +68,8 @@ export interface RequestFilter {
 }
 
 /**
- * Whether an index has the rows of a page side by side, so that reading one takes no longer than a
- * look-up, however large the ledger is.
+ * Whether the rows of a page are adjacent in an index, so that reading a page is as fast as a
+ * lookup, however large the ledger is.
  */
 export function isIndexed({ account, key, child, outcome, ...others }: RequestFilter): boolean {
   const { end_user, model, provider, state, status, from, to } = others
@@ -82,15 +82,14 @@ export function isIndexed({ account, key, child, outcome, ...others }: RequestFi
   return !isFiltered && isByOutcome
 }
 
-/**
- * Rows that are looked at in one statement, the first time and at most: others take their turns
- * behind it.
- */
+/** Rows scanned by the first statement, and by any later one at most: other tasks wait for it. */
 const LOOK = { first: 2_000, most: 20_000 }
-/** Most rows scanned for one page. A page that is not full then has a cursor. */
+/**
+ * Maximum number of rows scanned for one page. A page that is not full then still has a cursor.
+ */
 const MOST_LOOKED_AT = 250_000
 
-/** Some rows, newest first, and the cursor of the next ones; null on the last page. */
+/** A page of rows, newest first, and the cursor of the next page; null on the last page. */
 interface Page<R> {
   rows: R[]
   next: string | null
@@ -99,9 +98,9 @@ interface Page<R> {
 interface PageQuestion {
   filter: RequestFilter
   limit: number
-  /** The id of the last row that was seen. */
+  /** The id of the last row of the page before. */
   cursor?: string | undefined
-  /** Rows to look at, at most. */
+  /** Maximum number of rows to scan. */
   most?: number | undefined
 }
 
@@ -116,8 +115,8 @@ export const requestPage = procedure(
 )
 
 /**
- * Rows that fit, newest first, after `cursor`. There may be fewer than `limit`, and none at all,
- * before the last page.
+ * Rows that match, newest first, after `cursor`. A page before the last may have fewer than `limit`
+ * rows, or none.
  */
 export async function listRequests(
   store: Store,
@@ -247,7 +246,7 @@ function* everEnded(
   )
 }
 
-/** The newest rows of a stretch that fit. */
+/** The newest matching rows of a stretch. */
 function* newest(
   db: QueryBuilder,
   filter: RequestFilter,
@@ -263,8 +262,8 @@ function* newest(
   const { account, key, child, state } = filter
   if (account === null || key !== undefined || child !== undefined || state === 'reserved')
     return yield* all(query(filter))
-  // For one account, ended and open requests are in separate indexes: take the newest of both, and
-  // merge them.
+  // For one account, ended and open requests are in separate indexes, so take the newest of both
+  // and merge them.
   const ended = yield* all(query(filter, true))
   if (state !== undefined) return ended
   const open = yield* all(query({ ...filter, state: 'reserved' }))
@@ -273,13 +272,13 @@ function* newest(
     : [...ended, ...open].sort((a, b) => b.seq - a.seq).slice(0, limit)
 }
 
-/** Numbers of rows, the last not included. */
+/** A range of row numbers; the last is excluded. */
 interface Stretch {
   from: number
   before: number
 }
 
-/** The rows of a stretch that fit, in no order. */
+/** The matching rows of a stretch, in no particular order. */
 function fitting(
   db: QueryBuilder,
   {
@@ -302,16 +301,16 @@ function fitting(
     .select(['seq', ...SHOWN])
     .where('seq', '>=', stretch.from)
     .where('seq', '<', stretch.before)
-  // A key is of one account, and a child of one key: by one of them alone the rows are walked along
-  // the index by which their stretch was measured.
+  // A key belongs to one account, and a child to one key. With only one of them in the query, it
+  // uses the index by which the stretch was measured.
   if (child !== undefined) query = query.where('child_id', '=', child)
   else if (key !== undefined) query = query.where('key_id', '=', key)
   else if (account !== null) query = query.where('account_id', '=', account)
   if (end_user !== undefined) query = query.where('end_user', '=', end_user)
   if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
-  // Written out, not bound: only then does the query use the indexes of open requests and of those
-  // that did not simply succeed.
+  // Written as a literal, not bound: only then does the query use the partial indexes of open
+  // requests and of those that did not simply succeed.
   if (state !== undefined) query = query.where('state', '=', sql.lit(state))
   if (status !== undefined && Number(status[0]) >= 3)
     query = query.where('status', '>=', sql.lit(300))
@@ -336,8 +335,8 @@ export type RequestDetail = ShownRequest & {
 /**
  * One row; undefined if there is none or (with `account`) it belongs to another account.
  *
- * @param id ours, or that of the upstream where it answered with an error: callers read it as the
- *   X-Request-Id of some providers
+ * @param id ours, or the upstream's for an error response, which callers see as the X-Request-Id of
+ *   some providers
  */
 export async function getRequest(
   store: Store,
@@ -363,7 +362,7 @@ export async function getRequest(
   const { upstream_request_id, ...shown } = row
   return {
     ...show(shown),
-    // Rows from before the column have it beside the error.
+    // Rows older than this column have it with the error.
     upstream_request_id: upstream_request_id ?? said?.upstream_request_id ?? null,
     upstream_error: said?.text ?? null,
   }

@@ -1,5 +1,5 @@
-// Scans the ledger without delaying others: in stretches of a bounded number of rows, along the
-// index for a filter.
+// Scans the ledger without delaying other tasks: in stretches of a bounded number of rows, along
+// the index for a filter.
 import { sql } from 'kysely'
 import { first, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
@@ -25,9 +25,9 @@ export interface Boundary {
 }
 
 /**
- * The row a number of rows before a position (exclusive), counted along the index for the filter;
- * undefined if there are fewer. A statement on the rows from there is short, however few of them
- * match.
+ * The row a given number of rows before a position (exclusive), counted along the index for the
+ * filter; undefined if there are fewer. A statement on the rows from there on is short, however few
+ * of them match.
  */
 export function* boundary(
   db: QueryBuilder,
@@ -40,8 +40,8 @@ export function* boundary(
   else if (key !== undefined) query = query.where('key_id', '=', key)
   else if (account !== null) {
     query = query.where('account_id', '=', account)
-    // Written out, not bound: only then does the query use the indexes of open requests, of ended
-    // ones, and of those that did not simply succeed.
+    // Written as a literal, not bound: only then does the query use the partial indexes of open
+    // requests, of ended ones, and of those that did not simply succeed.
     if (odd) query = query.where(isOdd)
     else if (state === undefined || state === 'settled')
       query = query.where('state', '<>', RESERVED_STATE)
@@ -59,7 +59,7 @@ export function* boundary(
   )
 }
 
-/** Whether the requests of a key are of an account. */
+/** Whether the requests of a key belong to an account. */
 export function* isKeyOf(
   db: QueryBuilder,
   account: string | null,
@@ -77,7 +77,7 @@ export function* isKeyOf(
   return row?.account_id === account
 }
 
-/** Whether the requests of a child key are of an account, and of a key. */
+/** Whether the requests of a child key belong to an account and a key. */
 export function* isChildOf(
   db: QueryBuilder,
   account: string | null,
@@ -101,8 +101,8 @@ export function* isChildOf(
 }
 
 /**
- * About the number of the first row of a moment, found by halving: rows have no index by time, and
- * need none.
+ * The approximate number of the first row after a time, found by binary search: rows have no index
+ * by time.
  */
 export function* seqAt(db: QueryBuilder, time: number): Steps<number> {
   const newest = yield* first(
@@ -110,7 +110,7 @@ export function* seqAt(db: QueryBuilder, time: number): Steps<number> {
   )
   const deleted = yield* first(db.selectFrom('retention_mark').select('seq'))
   let [low, high] = [0, (newest?.seq ?? 0) + 1]
-  // Below the mark of the retention, PostgreSQL has to pass its deleted rows until the next vacuum.
+  // Below retention's mark, PostgreSQL has to skip deleted rows until the next vacuum.
   let middle = Math.min(deleted?.seq ?? 0, high - 1)
   while (low < high) {
     const row = yield* first(

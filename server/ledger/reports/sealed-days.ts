@@ -1,14 +1,14 @@
-// Days of the ledger that have been read and proved: `verify` need not read them again. A day is a
-// stretch of rows in the order of admission, up to the first row of a later day, so each row is in
-// one day, also if it came late or a clock was set back. Its rows do not change any more: none of
-// its requests is in progress, and no row gets a number that was passed an hour ago.
+// Days of the ledger that have been read and proved, so that `verify` need not read them again. A
+// day is a stretch of rows in the order of admission, up to the first row of a later day, so each
+// row is in one day, even if it was late or a clock was set back. Its rows no longer change: none
+// of its requests is in progress, and no row gets a number that was passed an hour ago.
 import { createHash } from 'node:crypto'
 import { DAY, HOUR } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import type { RequestRow, SealedDayRow } from '../../store/schema.ts'
 import { RESERVED_STATE } from '../settlement/row-codec.ts'
 
-/** TABLE of the columns that a proof reads, in the order of the digest. */
+/** TABLE of the columns that a proof reads, in the digest's order. */
 export const PROVED = [
   'seq',
   'key_id',
@@ -21,10 +21,10 @@ export const PROVED = [
   'child_rpm',
 ] as const satisfies (keyof RequestRow)[]
 
-/** A row as a proof reads it. */
+/** The columns of a row that a proof reads. */
 export type ProvedRow = Pick<RequestRow, (typeof PROVED)[number]>
 
-/** A minute in which a key, or a child of it with a limit of its own, exceeded its limit. */
+/** A minute in which a key, or a child with its own limit, exceeded its limit. */
 export interface Violation {
   key_id: string
   child_id: string | null
@@ -33,7 +33,7 @@ export interface Violation {
   at: number
 }
 
-/** A day with more violations is read every time. */
+/** A day with more violations is not sealed, but read every time. */
 const MAX_KEPT_VIOLATIONS = 1000
 
 /** The sums of some rows, and the violations among them. */
@@ -45,7 +45,7 @@ export interface Tally {
   violations: Violation[]
 }
 
-/** How long after a day's last row it can be sealed. */
+/** How long after its last row a day can be sealed (milliseconds). */
 const SEALED_AFTER = HOUR
 
 /** A day while its rows are read. */
@@ -78,8 +78,8 @@ export class OpenDay {
   }
 
   /**
-   * The day with its digest. No row can be added after that. Null: it has none. @param overlap `seq`
-   * of the first row that shares minutes with later ones
+   * The day with its digest; no row can be added after that. Null if it has no rows. @param overlap
+   * `seq` of the first row that shares minutes with later ones
    */
   seal(overlap: number): SealedDayRow | null {
     if (this.#day === null) return null
@@ -103,7 +103,7 @@ export function tallyOf({ requests, limited, outage, missing, violations }: Seal
     limited,
     outage,
     missing,
-    // OpenDay.seal wrote them.
+    // Written by OpenDay.seal.
     violations: violations === null ? [] : (JSON.parse(violations) as Violation[]),
   }
 }
@@ -113,15 +113,15 @@ export async function readSealedDays(store: Store): Promise<SealedDayRow[]> {
   return store.reports.selectFrom('sealed_days').selectAll().orderBy('last_seq').execute()
 }
 
-/** Up to which row the retention may have deleted some. */
+/** The last row up to which retention may have deleted rows. */
 export async function retentionMark(store: Store): Promise<number> {
   const row = await store.reports.selectFrom('retention_mark').select('seq').executeTakeFirst()
   return row?.seq ?? 0
 }
 
 /**
- * Keeps a day's digest, unless one of its requests is in progress. Another process may have done so
- * before. Gives whether the day is sealed.
+ * Stores a day's digest, unless one of its requests is in progress. Another process may already
+ * have done so. Returns whether the day is sealed.
  */
 export async function keepSealed(
   store: Store,

@@ -1,13 +1,13 @@
-// Sorts the lines of a report piece by piece: sorting 50,000 of them in one go takes 40 ms, during
-// which all other reports wait.
+// Sorts the lines of a report piece by piece: sorting 50,000 of them takes 40 ms, during which all
+// other reports would wait.
 import { pause, type Steps } from '../../store/procedure.ts'
 
-/** Lines that are sorted, and lines that are merged, in one turn: about 4 ms and 1 ms. */
+/** Lines sorted, and lines merged, in one turn: about 4 ms and 1 ms. */
 const SORTED_AT_ONCE = 5_000
 const MERGED_AT_ONCE = 10_000
 
 /**
- * The items in order (stable, as `Array.prototype.sort`), with turns of others in between where
+ * Sorts the items (stable, like `Array.prototype.sort`), with turns of other tasks in between if
  * there are many.
  */
 export function* sorted<T>(

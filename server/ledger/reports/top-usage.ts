@@ -1,4 +1,4 @@
-// Usage of the groups with the most requests, and of all the rest together.
+// Usage of the groups with the most requests, and of all others together.
 import { MINUTE } from '../../common/clock.ts'
 import type { Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
@@ -8,23 +8,23 @@ import { sorted } from './sorting.ts'
 import { SUMS } from '../rollups/hourly.ts'
 import { addLine, sumUp, type SumLine } from '../rollups/summing.ts'
 
-/** The fields that groups are made by. */
+/** The fields to group by. */
 export type GroupColumn = 'key_id' | 'provider' | 'model'
 
-/** A line of one group, or (`other`) of the rest. */
+/** A line of one group, or (`other`) of all others. */
 export type GroupLine = SumLine & { other: boolean }
 
 interface TopUsage {
   lines: GroupLine[]
-  /** How many groups there are. */
+  /** Number of groups. */
   groups: number
 }
 
 /**
- * Sums over a time: a line for each of the `top` groups with the most requests, and one for the
- * rest, in each step of time.
+ * Sums over a period: in each step of time, a line for each of the `top` groups with the most
+ * requests, and one for all others.
  *
- * @param step milliseconds; undefined: one line over the whole time
+ * @param step milliseconds; undefined: one line for the whole period
  */
 export function* topUsage(
   db: QueryBuilder,
@@ -53,8 +53,8 @@ export function* topUsage(
 }
 
 /**
- * Keys may be thousands: those with the most requests are found first, and only of these, and of
- * all together, the sums are read.
+ * There may be thousands of keys, so those with the most requests are found first, and sums are
+ * read only for these and for all together.
  */
 function* topKeys(
   db: QueryBuilder,
@@ -70,7 +70,9 @@ function* topKeys(
   return { lines: [...marked(mine, false), ...marked(rest, true)], groups: sizes.size }
 }
 
-/** The sums of the keys with the most requests, in no order; by the minute, of all keys. */
+/**
+ * The sums of the keys with the most requests, in no particular order; by the minute, of all keys.
+ */
 export function* busiestKeys(
   db: QueryBuilder,
   filter: RollUpFilter,
@@ -89,7 +91,7 @@ export function* busiestKeys(
   )
 }
 
-/** Names with the largest numbers. */
+/** The names with the largest numbers. */
 function* largest(sizes: ReadonlyMap<string, number>, most: number): Steps<ReadonlySet<string>> {
   const ranked = yield* sorted([...sizes], ([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
   return new Set(ranked.slice(0, most).map(([name]) => name))
@@ -111,7 +113,7 @@ function* sumsOfKeys(
 const marked = (lines: readonly SumLine[], other: boolean): GroupLine[] =>
   lines.map((line) => ({ ...line, other }))
 
-/** A total minus some of its lines; nothing if no request is left. */
+/** A total minus some of its lines; undefined if no request is left. */
 function without(total: SumLine, lines: readonly SumLine[]): SumLine[] {
   const rest = { ...total }
   for (const column of SUMS) {

@@ -1,4 +1,4 @@
-// Usage, read from the roll-ups: fast for a ledger of any length.
+// Usage, read from the roll-ups, which is fast for a ledger of any length.
 import { sql } from 'kysely'
 import { DAY, HOUR, MINUTE, isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
@@ -13,7 +13,7 @@ import { MOST_LINES, sumUp, type Grouping, type SumLine } from '../rollups/summi
 import { topUsage } from './top-usage.ts'
 import { bytesOf, written, type Format } from './report-text.ts'
 
-/** Sums over requests. Tokens are null where no provider said a number: unknown is not 0. */
+/** Sums over requests. Tokens are null if no provider reported a number: unknown is not 0. */
 export interface Totals {
   requests: number
   errors: number
@@ -57,7 +57,7 @@ export const keyUsage = procedure(
   },
 )
 
-/** When keys were last used, by key; one that never was is not there. */
+/** When keys were last used, by key; keys that were never used are missing. */
 function* lastUses(db: QueryBuilder, keys: readonly string[]): Steps<Map<string, number>> {
   const rows = yield* all(
     db
@@ -78,8 +78,8 @@ function* lastUses(db: QueryBuilder, keys: readonly string[]): Steps<Map<string,
 }
 
 /**
- * The usage of a child key, summed from its requests: roll-ups have only its parent, and a child
- * lives a day at most.
+ * The usage of a child key, summed from its requests: roll-ups only have its parent, and a child
+ * lives for at most a day.
  */
 function* usageOfChild(db: QueryBuilder, child: string): Steps<KeyUsage | null> {
   const sums = yield* first(
@@ -103,7 +103,7 @@ function* usageOfChild(db: QueryBuilder, child: string): Steps<KeyUsage | null> 
   return { totals: totalsOf(totals), lastUsedAt: last }
 }
 
-/** The same. Every key that is asked for is there. */
+/** The same for several; every requested key is in the result. */
 export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, KeyUsage>> {
   if (keys.length === 0) return new Map()
   await flushBeforeReading(store)
@@ -128,7 +128,7 @@ function totalsOf({
   }
 }
 
-/** TABLE of steps of time, in milliseconds, the finest first. */
+/** TABLE of steps of time, in milliseconds, finest first. */
 const STEPS = { minute: MINUTE, hour: HOUR, day: DAY } as const
 
 /** The fields by which usage can be broken down. */
@@ -137,26 +137,26 @@ export const DIMENSIONS = ['key', 'model', 'provider', 'minute', 'hour', 'day'] 
 /** The fields by which usage can be grouped. */
 export type Dimension = (typeof DIMENSIONS)[number]
 
-/** One line of a usage report: a value for each dimension that was asked for, and the sums. */
+/** One line of a usage report: a value for each requested dimension, and the sums. */
 export interface UsageLine extends Totals {
   key_id?: string
-  /** Null where the request named none that we could read. */
+  /** Null if the request named no model that we could read. */
   model?: string | null
   provider?: string
-  /** Start of the minute, hour or day, UTC; of the finest of them that is asked for. */
+  /** Start of the minute, hour or day, UTC; the finest that was requested. */
   time?: string
   /**
-   * Only where a report is about the top ones: whether the line sums up the rest, and so is of no
-   * key, model or provider.
+   * Only in reports of the top groups: whether the line sums up all others, and so has no key,
+   * model or provider.
    */
   other?: boolean
   aborted: number
   unknown: number
-  /** Requests whose tokens are unknown. */
+  /** Number of requests whose tokens are unknown. */
   unmetered: number
   bytes_in: number
   bytes_out: number
-  /** Means over the answered requests, in milliseconds; null where there were none. */
+  /** Means over the requests with a response, in milliseconds; null if there were none. */
   first_byte_ms: number | null
   total_ms: number | null
 }
@@ -175,15 +175,15 @@ export interface UsageQuestion {
   model?: string | undefined
   provider?: string | undefined
   /**
-   * Lines for so many keys, models or providers, and for the rest together: `by` names one of the
-   * three then.
+   * The number of keys, models or providers to list; all others are summed together. `by` must name
+   * one of the three.
    */
   top?: number | undefined
 }
 
 /**
- * The lines of a report, ordered by time, key, provider and model; more than `MOST_LINES` of them
- * where there are too many.
+ * The lines of a report, ordered by time, key, provider and model; more than `MOST_LINES` if there
+ * are too many.
  */
 export const usageLines = procedure(
   import.meta.url,
@@ -193,7 +193,10 @@ export const usageLines = procedure(
   },
 )
 
-/** Reads a report. Whole hours count, or minutes where it is by the minute, the first one too. */
+/**
+ * Reads a report. Times are rounded to whole hours, or minutes if it is by the minute, including
+ * the first.
+ */
 export function readUsage(store: Store, question: UsageQuestion): Promise<UsageLine[]> {
   return store.read(usageLines, question)
 }
@@ -201,7 +204,7 @@ export function readUsage(store: Store, question: UsageQuestion): Promise<UsageL
 type NamedLine = UsageLine & { key_name?: string | null }
 
 /**
- * The same with the names of keys, as the lines of a CSV or as a whole list; null where it has too
+ * The same with the names of keys, as the lines of a CSV or as a whole list; null if it has too
  * many lines. @param columns of a CSV
  */
 export const usageText = procedure(

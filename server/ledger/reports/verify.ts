@@ -19,10 +19,10 @@ export type { Violation } from './sealed-days.ts'
 
 /**
  * The result of a proof. `requests` counts all rows, `limited` those under a limit, `outage` those
- * admitted while the store did not answer. Windows count all of them. `missing` counts gaps between
- * the numbers of rows on SQLite, where only the retention makes any. `sealed` requests are of days
- * that an earlier proof has read, and were not read again. `changed` days (milliseconds since 1970)
- * were read again, and their rows are not those of the earlier proof.
+ * admitted in an outage. Windows count all of them. `missing` counts gaps between the numbers of
+ * rows on SQLite, where only retention causes any. `sealed` requests are of days that an earlier
+ * proof has read, and were not read again. `changed` days (milliseconds since 1970) were read
+ * again, and their rows differ from those of the earlier proof.
  */
 export interface Proof extends Tally {
   keys: number
@@ -30,11 +30,11 @@ export interface Proof extends Tally {
   changed: number[]
 }
 
-/** What a proof makes of the days that are over. */
+/** Options for sealing the days that are over. */
 export interface Sealing {
   /** Milliseconds since 1970. */
   now: number
-  /** Whether sealed days are read again and compared with their digests. */
+  /** Whether to read sealed days again and compare them with their digests. */
   again: boolean
 }
 
@@ -42,7 +42,8 @@ const PAGE = 20_000
 
 /**
  * Reads the ledger in the order of admission, in bounded memory, from the last sealed day on, and
- * seals the days that are over. Admissions are compared where one monotonic clock measured both.
+ * seals the days that are over. Two admissions are compared only if the same monotonic clock
+ * measured both.
  *
  * @param sealing null: reads everything and seals nothing
  */
@@ -87,14 +88,14 @@ async function countKeys(store: Store): Promise<number> {
 /** A proof while its rows are read. */
 class RunningProof {
   readonly #store: Store
-  /** Null: days are not sealed. */
+  /** Null if days are not sealed. */
   #sealAt: number | null
   /** Rows up to here may have been deleted by the retention. */
   readonly #mark: number
   readonly #keys = new CheckedWindows()
   readonly #children = new CheckedWindows()
   readonly #recent = new RecentRows()
-  /** Days that are read again, oldest first. */
+  /** Days to read again, oldest first. */
   #sealed: SealedDayRow[] = []
   #day = new OpenDay('')
   readonly #sum: Tally & { sealed: number; changed: number[] } = {
@@ -106,7 +107,7 @@ class RunningProof {
     sealed: 0,
     changed: [],
   }
-  /** `seq` of the last row that was read. */
+  /** `seq` of the last row read. */
   last = 0
 
   constructor(store: Store, sealAt: number | null, mark: number) {
@@ -115,12 +116,12 @@ class RunningProof {
     this.#mark = mark
   }
 
-  /** Reads these days again. */
+  /** Schedules these days to be read again. */
   compareWith(days: SealedDayRow[]): void {
     this.#sealed = days
   }
 
-  /** Skips days. @param overlap rows of the last one that share minutes with what follows */
+  /** Skips days. @param overlap rows of the last one that share minutes with later rows */
   goOnAfter(days: readonly SealedDayRow[], overlap: readonly ProvedRow[]): void {
     for (const day of days) {
       this.#addUp(tallyOf(day))
@@ -131,14 +132,16 @@ class RunningProof {
     for (const row of overlap) this.#count(row)
   }
 
-  /** Whether a row is of a later day than the one before it. */
+  /** Whether a row begins a later day than the row before it. */
   endsDay(row: ProvedRow): boolean {
     const [sealed] = this.#sealed
     if (sealed !== undefined) return row.seq > sealed.last_seq
     return this.#sealAt !== null && this.#day.endsBefore(row, this.#sealAt)
   }
 
-  /** Seals a day, or compares it with what it was. @param next `seq` of the first row behind it */
+  /**
+   * Seals a day, or compares it with its earlier seal. @param next `seq` of the first row after it
+   */
   async endDay(next: number): Promise<void> {
     const { tally } = this.#day
     this.#addUp(tally)
@@ -180,7 +183,10 @@ class RunningProof {
     return this.#sum
   }
 
-  /** The most admissions in a minute that holds this one: of its key, and of its child key. */
+  /**
+   * The most admissions in a one-minute window that contains this one: of its key, and of its child
+   * key.
+   */
   #count({ seq, key_id, child_id, child_rpm, rpm, mono, boot }: ProvedRow): [number, number] {
     this.#recent.add(seq, mono, boot)
     return [

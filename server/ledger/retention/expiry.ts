@@ -1,4 +1,4 @@
-// Deletes old rows of the tables beside the ledger.
+// Deletes old rows of the ledger's related tables.
 import type { Store } from '../../store/open.ts'
 import { all, procedure, run, type Steps } from '../../store/procedure.ts'
 
@@ -15,12 +15,12 @@ export type ExpiringTable = keyof typeof TIMES
 /** Rows per transaction. */
 const MAX_BATCH = 500
 
-/** Deletes up to MAX_BATCH rows from before a moment; gives whether there may be more. */
+/** Deletes up to MAX_BATCH rows from before a time; returns whether there may be more. */
 export const expireBatch = procedure(
   import.meta.url,
   'expireBatch',
   function* (db, { table, before }: { table: ExpiringTable; before: number }): Steps<boolean> {
-    // The tables differ in the name of their time only, as far as this is concerned.
+    // For this query, the tables differ only in the name of their time column.
     const [from, time] = [table as 'refusals', TIMES[table] as 'created_at']
     const old = yield* all(
       db.selectFrom(from).select(time).where(time, '<', before).orderBy(time).limit(MAX_BATCH),
@@ -33,7 +33,7 @@ export const expireBatch = procedure(
   'rows',
 )
 
-/** Deletes the rows of a table from before a moment (milliseconds since 1970), in small batches. */
+/** Deletes the rows of a table from before a time (milliseconds since 1970), in small batches. */
 export async function expire(
   store: Store,
   table: ExpiringTable,

@@ -7,18 +7,18 @@ import { flushJournal } from '../settlement/journal.ts'
 import { RETENTION_MS, expireRefusals } from '../refusals/refusal-log.ts'
 import { WINDOW_MS } from '../admission/sliding-window.ts'
 
-/** Pause between two runs. */
+/** Pause between two runs (milliseconds). */
 const PAUSE_MS = 2 * WINDOW_MS
 
 /**
  * Adds completed hours to the coarser roll-ups and deletes old requests and refusals, now and after
  * each pause. Disposing waits for the run in progress.
  *
- * Only rows that were in the ledger before the last pause are deleted: no window counts them any
- * more, whatever the clock was set to.
+ * Only rows that were in the ledger before the last pause are deleted: no window counts them,
+ * whatever the clock was set to.
  *
  * @param retention how long requests are kept (milliseconds); null: forever
- * @param onError told when a run fails; the next one follows
+ * @param onError called when a run fails; the next one follows as usual
  */
 export function startMaintenance(
   store: Store,

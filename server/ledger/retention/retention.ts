@@ -1,4 +1,4 @@
-// Deletes requests that are older than the retention. Their sums stay in the roll-ups.
+// Deletes requests that are older than the retention time. Their sums stay in the roll-ups.
 import type { ExpressionBuilder } from 'kysely'
 import type { DialectName } from '../../store/dialect.ts'
 import type { Store } from '../../store/open.ts'
@@ -9,15 +9,15 @@ import { CLOCK_ROOM } from '../reports/requests.ts'
 import { RESERVED_STATE } from '../settlement/row-codec.ts'
 
 /**
- * TABLE of databases: rows per transaction, and the pause behind it as a multiple of its time. On
- * SQLite admissions wait for the one writer; on PostgreSQL they do not wait for deletions.
+ * TABLE of databases: rows per transaction, and the pause after it as a multiple of its duration.
+ * On SQLite, admissions wait for the only writer; on PostgreSQL, they do not wait for deletions.
  */
 const PAGES: Readonly<Record<DialectName, { rows: number; pause: number }>> = {
   sqlite: { rows: 100, pause: 1 },
   postgres: { rows: 10_000, pause: 0 },
 }
 
-/** Requests admitted before a moment (milliseconds since 1970), with a `seq` of at most `upTo`. */
+/** Requests admitted before a time (milliseconds since 1970), with a `seq` of at most `upTo`. */
 export interface RetentionLimit {
   before: number
   upTo: number
@@ -25,8 +25,8 @@ export interface RetentionLimit {
 
 /**
  * Deletes the old requests among the next `page` rows, if their hour is in the daily roll-ups.
- * Requests in progress stay, and so does the newest of each key, which says when the key was last
- * used.
+ * Requests in progress stay, and so does the newest request of each key, which records when the key
+ * was last used.
  *
  * @returns `seq` of the last row examined; null if nothing older follows it, or another process
  *   deletes
@@ -54,14 +54,14 @@ export const deleteOldBatch = procedure(
     if (found === undefined || found.last === null) return null
     const { last, old } = found
     const end = yield* first(db.selectFrom('requests').select('created_at').where('seq', '=', last))
-    // Rows behind one that is this much younger are not old.
+    // Rows after one that is this much younger are not old (milliseconds).
     const goesOn = end !== undefined && end.created_at < before + CLOCK_ROOM
     if (old !== null) {
       const newestHere = rows
         .select((e) => ['key_id', e.fn.max('seq').as('seq')])
         .where('seq', '<=', last)
         .groupBy('key_id')
-      // Few rows are looked up in the whole table. The aggregate makes PostgreSQL do so by index.
+      // Few rows of a large table are looked up. The aggregate makes PostgreSQL use the index.
       const newest = db
         .selectFrom(newestHere.as('here'))
         .select('here.seq')
@@ -79,7 +79,7 @@ export const deleteOldBatch = procedure(
           .where(isOld)
           .where('seq', 'not in', newest),
       )
-      // Up to there `verify` misses no row.
+      // Up to this mark, `verify` reports no missing rows.
       if (deleted > 0)
         yield* run(db.updateTable('retention_mark').set({ seq: old }).where('seq', '<', old))
     }

@@ -1,5 +1,5 @@
-// The ledger as roll-ups by the minute. They are made as they are asked for: only of short and
-// recent times, and a piece at a time.
+// Roll-ups of the ledger by the minute. They are computed on request, only for short and recent
+// periods, and a piece at a time.
 import { sql, type SelectQueryBuilder } from 'kysely'
 import { MINUTE } from '../../common/clock.ts'
 import type { Steps } from '../../store/procedure.ts'
@@ -9,12 +9,12 @@ import type { RollUpFilter, RollUpLine } from './periods.ts'
 import { RESERVED_STATE } from '../settlement/row-codec.ts'
 import { boundary, seqAt } from '../reports/scan.ts'
 
-/** Rows of the ledger that are summed in one statement: others take their turns behind it. */
+/** Rows of the ledger summed in one statement: other tasks wait for it. */
 const AT_ONCE = 2_000
 
 type MinuteFilter = Omit<RollUpFilter, 'keys'>
 
-/** The numbers of the rows of a time, in pieces: `from` to `before`, which is not included. */
+/** The row numbers of a period, in pieces: from `from` to `before` (exclusive). */
 export function* minuteSpans(
   db: QueryBuilder,
   { account = null, key, from }: MinuteFilter,
@@ -31,8 +31,8 @@ export function* minuteSpans(
 }
 
 /**
- * The requests of a time and a piece that are over, to be summed as roll-ups are: `at` is the start
- * of their minute. Whole minutes count, the first one too.
+ * The finished requests of a period and a piece, in the form of roll-ups: `at` is the start of
+ * their minute. Times are rounded to whole minutes, including the first.
  */
 export function minuteLines(
   db: QueryBuilder,
@@ -47,7 +47,7 @@ export function minuteLines(
       'key_id',
       'provider',
       e.fn.coalesce('model', sql.lit('')).as('model'),
-      // As the roll-ups count them (hourly.ts).
+      // Counted as in the roll-ups (hourly.ts).
       sql<number>`1`.as('requests'),
       sql<number>`case when state = 'settled' and (status is null or status >= 400 or error is not null) then 1 else 0 end`.as(
         'errors',
@@ -78,8 +78,8 @@ export function minuteLines(
     .where('created_at', '>=', start)
     .where('created_at', '<', Math.ceil(to / MINUTE) * MINUTE)
     .where('state', '<>', RESERVED_STATE)
-  // A key is of one account: by one of the two alone the rows are walked along the index by which
-  // their piece was measured.
+  // A key belongs to one account. With only one of the two in the query, it uses the index by which
+  // the piece was measured.
   if (key !== undefined) query = query.where('key_id', '=', key)
   else if (account != null) query = query.where('account_id', '=', account)
   if (model !== undefined) query = query.where('model', '=', model)

@@ -1,11 +1,11 @@
-// Coarser roll-ups, made from those by hour when an hour is over, so that no request waits for
+// Coarser roll-ups, derived from those by hour when an hour is over, so that no request waits for
 // them: by day; over all keys of an account; and the totals of each key. Each has a mark: hours
-// below it have been added, all others are read from usage_hours, so that nothing is late or
+// below it have been added, and all others are read from usage_hours, so that nothing is late or
 // counted twice. An hour is added in steps, so that no admission waits long for the writer. The
 // mark also has the position within the hour, and readers subtract that part, because usage_hours
 // has it, too. Only changes to an hour below the mark are missed: the end of a request that was
-// given up (its process was suspended for so long that it was expired), or a wall clock that was
-// set back by more than an hour.
+// abandoned (its process was suspended until it was expired), or a wall clock that was set back by
+// more than an hour.
 import { sql } from 'kysely'
 import { DAY, HOUR, MINUTE } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
@@ -17,11 +17,11 @@ import { endOfStretch, within, type Stretch } from './stretches.ts'
 import { RESERVED_STATE } from '../settlement/row-codec.ts'
 import { SUMS, added } from './hourly.ts'
 
-/** How long after its end an hour is added. */
+/** How long after its end an hour is added (milliseconds). */
 const SETTLED_AFTER = 5 * MINUTE
 
 /**
- * TABLE of roll-ups: how an hour is added to each. Their names are those of the marks in
+ * TABLE of roll-ups, and how an hour is added to each. Their names are those of the marks in
  * usage_added.
  */
 const ROLL_UPS = { days: addToDays, accounts: addToAccounts, keys: addToKeys } as const
@@ -56,15 +56,15 @@ const isSame = (one: Mark, other: Mark): boolean =>
   one.before === other.before && PARTS.every((name) => one.upTo?.[name] === other.upTo?.[name])
 
 /**
- * Most reads that hours added meanwhile may invalidate; then only hours are read, which is always
- * correct, and slow. An hour of many steps is done in a second or two, so reads that only a step
- * invalidated get more tries.
+ * Maximum number of reads that may be invalidated by hours added meanwhile; after that, only hours
+ * are read, which is always correct, but slow. An hour of many steps takes a second or two, so
+ * reads that only a step invalidated get more tries.
  */
 const TRIES = 3
 const TRIES_WITHIN_HOURS = 20
 
 /**
- * Reads a roll-up of several statements with its mark. The result is only valid while the mark is
+ * Reads a roll-up of several statements with its mark. The result is valid only if the mark is
  * unchanged; if it has moved, everything is read again.
  */
 export function* withMark<R>(
@@ -82,14 +82,14 @@ export function* withMark<R>(
   return yield* read(NOTHING)
 }
 
-/** Rows of usage_hours that are added in one step: 10 µs each, for which admissions wait. */
+/** Rows of usage_hours added in one step: 10 µs each, for which admissions wait. */
 const STEP_ROWS = 500
 
 /**
  * Adds the next part of the next finished hour to a roll-up; returns whether there was one. Open
  * requests of the hour delay it.
  *
- * @param args.rows of usage_hours, at most
+ * @param args.rows maximum number of rows of usage_hours
  */
 export const addStep = procedure(
   import.meta.url,
@@ -133,11 +133,11 @@ function* nextHour(db: QueryBuilder, mark: number, before: number): Steps<number
 const hourSpan = (hour: number): Span => ({ table: 'usage_hours', from: hour, to: hour + HOUR })
 
 /**
- * Adds every hour that is over; any number of processes may. A store that was filled before has
- * many: `goesOn` ends it between two steps, and admissions have the writer for as long as each
- * took.
+ * Adds every hour that is over; any number of processes may do so at once. A store with old data
+ * has many hours: `goesOn` can end the run between two steps, and after each step, admissions have
+ * the writer for as long as it took.
  *
- * @param rows of usage_hours that are added in one step
+ * @param rows rows of usage_hours added in one step
  */
 export async function addHours(
   store: Store,
@@ -155,14 +155,14 @@ export async function addHours(
   }
 }
 
-/** The hour that is added, and its day. PostgreSQL would take a bare parameter for text. */
+/** The hour to add, and its day. PostgreSQL would treat a bare parameter as text. */
 const bound = (time: number) => sql<number>`cast(${time} as bigint)`
 const dayOf = (hour: number) => bound(hour - (hour % DAY))
 
-/** The sums of an hour, by key or over all keys of an account, in the form that is inserted. */
+/** The sums of an hour, by key or over all keys of an account, in the form to insert. */
 const HOUR_SUMS = ['provider', 'model', 'account_id', ...SUMS] as const
 
-/** The part of an hour that is added. */
+/** The part of an hour to add. */
 const rowsOf = (db: QueryBuilder, hour: number, stretch: Stretch) =>
   within(db.selectFrom('usage_hours'), hourSpan(hour), {}, stretch)
 

@@ -1,11 +1,11 @@
-// The roll-ups by hour: a request is added to the one that it belongs to when it ends.
+// The roll-ups by hour: a request is added to its roll-up when it ends.
 import { sql, type RawBuilder } from 'kysely'
 import { HOUR } from '../../common/clock.ts'
 import type { RequestRow, UsageHourRow } from '../../store/schema.ts'
 import type { QueryBuilder, Statement } from '../../store/statement.ts'
 import { cachedSql, type Settlement, type ROLL_UP_KEY } from '../settlement/row-codec.ts'
 
-/** TABLE of the columns of a roll-up that are added up; of the second kind, null is neutral. */
+/** TABLE of the columns of a roll-up to sum; in the second kind, null is ignored. */
 const COUNTS = [
   'requests',
   'errors',
@@ -59,8 +59,8 @@ export function sumOf(
 }
 
 /**
- * Counts a row that has ended. @param numbers its values of `ENDED.own` @param counted as unknown,
- * because its process was taken for dead too early
+ * Counts a row that has ended. @param numbers its values of `ENDED.own` @param counted already as
+ * unknown, because its process was considered dead too early
  */
 export function addUp(
   sum: UsageHourRow,
@@ -103,7 +103,7 @@ export function plus(sum: number | null, more: number | null): number | null {
   return more === null ? sum : (sum ?? 0) + more
 }
 
-/** Tables that have a column for each of `SUMS`. */
+/** Tables with a column for each of `SUMS`. */
 export type SumTable =
   | 'usage_hours'
   | 'usage_days'
@@ -127,7 +127,7 @@ export function added(table: SumTable): Record<string, RawBuilder<number | null>
   ])
 }
 
-/** The statement that adds a sum to what is there. */
+/** The statement that adds a sum to the existing row. */
 export function upsert(db: QueryBuilder, sum: UsageHourRow): Statement {
   const statement = cachedSql(db, 'upsert', (db) =>
     db

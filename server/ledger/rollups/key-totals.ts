@@ -18,7 +18,7 @@ import { endOfStretch, rollUpLines } from './stretches.ts'
 import { SUMS } from './hourly.ts'
 import { addLine, MOST_ROWS, sumsOfSpan, sumUp, takeOff, type SumLine } from './summing.ts'
 
-/** All that keys have used, by key; one that was never used is not there. */
+/** The total usage of keys, by key; keys that were never used are missing. */
 export function* totalsOfKeys(
   db: QueryBuilder,
   keys: readonly string[],
@@ -54,11 +54,11 @@ const MARK = sql.lit(SOURCES.totals.mark)
 
 /**
  * Requests that have ended since the totals were filled, by key: a relation of `key_id` and
- * `requests`, to be joined. It is read once for all keys of a list, where a look at the hours of
- * each took 3 µs a key. `account` null: of all accounts.
+ * `requests`, to be joined. It is read once for all keys of a list: reading the hours of each took
+ * 3 µs per key. `account` null: of all accounts.
  *
- * SQLite enters the index of hours only where the grouping has no index of its own, so `key_id` is
- * cast to what it is.
+ * SQLite uses the index of hours only if the grouping has no index of its own, so `key_id` is cast
+ * to its own type.
  */
 export function requestsSinceTotals(
   account: string | null,
@@ -74,12 +74,12 @@ export function requestsSinceTotals(
 /** The number of ended requests of a key: its total plus the joined `since`. */
 export const REQUESTS_OF_KEY = sql<number>`cast(coalesce(usage_keys.requests, 0) + coalesce(since.requests, 0) as bigint)`
 
-/** Totals of keys that are looked at in one statement: others take their turns behind it. */
+/** Totals of keys read in one statement: other tasks wait for it. */
 const KEYS_AT_ONCE = 2_000
 
 /**
- * How many requests each key had within a time. Whole hours count, the first one too. Keys without
- * any are not there.
+ * How many requests each key had in a period. Times are rounded to whole hours, including the
+ * first. Keys without requests are missing.
  */
 export function* requestsByKey(db: QueryBuilder, filter: RollUpFilter): Steps<Map<string, number>> {
   const { key, keys, model, provider } = filter
@@ -130,12 +130,12 @@ function* countHours(
   } while (after !== null)
 }
 
-/** Requests of a key before a day, as a part of a query over the totals. */
+/** Requests of a key before a day, as an expression in a query over the totals. */
 function requestsBefore(day: number): RawBuilder<number> {
   return sql<number>`coalesce((select d.requests from usage_key_days as d where d.key_id = usage_keys.key_id and d.day < ${day} order by d.day desc limit 1), 0)`
 }
 
-/** Whole days: what there was at their end, without what there was at their beginning. */
+/** Whole days: the number at their end minus the number at their beginning. */
 function* countDays(
   db: QueryBuilder,
   { from, to }: Span,

@@ -1,11 +1,11 @@
-// The tables for the roll-ups of a period: whole days by day, the rest by hour; of one key, or over
-// all keys of an account.
+// Selects the tables for the roll-ups of a period: whole days by day, the rest by hour; of one key,
+// or over all keys of an account.
 import { DAY, HOUR } from '../../common/clock.ts'
 import { first, type Steps } from '../../store/procedure.ts'
 import type { UsageHourRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 
-/** TABLE of tables: the column of their time, and whether they tell keys apart. */
+/** TABLE of tables: the column of their time, and whether they have a column for the key. */
 export const TABLES = {
   usage_hours: { time: 'hour', keys: true },
   usage_days: { time: 'day', keys: true },
@@ -21,10 +21,11 @@ export type Place = Readonly<Record<string, string | number>>
 
 /** How far a roll-up has been filled. */
 export interface Mark {
-  /** Hours before this moment have been added to it (milliseconds since 1970); 0: nothing yet. */
+  /** Hours before this time have been added to it (milliseconds since 1970); 0: none yet. */
   readonly before: number
   /**
-   * Of the hour that begins then, rows up to here in usage_hours have also been added; null: none.
+   * Of the hour that begins then, the rows of usage_hours up to this one have also been added;
+   * null: none.
    */
   readonly upTo: Place | null
 }
@@ -39,28 +40,28 @@ export const SOURCES = {
   accounts: { mark: 'accounts', days: 'usage_account_days', hours: 'usage_account_hours' },
 } as const satisfies Record<string, { mark: string; days: Table; hours: Table }>
 
-/** The tables of one kind of sums, by day and by hour. */
+/** The tables of one kind of sum, by day and by hour. */
 export type Source = (typeof SOURCES)[keyof typeof SOURCES]
 
-/** A stretch of time in one of the tables; the end is not included. */
+/** A period in one of the tables; the end is excluded. */
 export interface Span {
   table: Table
   from: number
   to: number
   /**
-   * Only up to this place, and to be taken off: days that are read hold it, and hours that are read
-   * hold it again.
+   * Only up to this position, and to be subtracted, because the days and the hours that are read
+   * both include it.
    */
   upTo?: Place
 }
 
 /**
- * Where a time is read.
+ * Selects the spans to read for a period.
  *
  * @param from start of an hour
- * @param mark everything before it stands in the tables of the source, and of the hour behind it
- *   what it says
- * @param hourly whether hours must stay apart
+ * @param mark the source's tables have everything before it, and the part of the hour after it that
+ *   it names
+ * @param hourly whether hours must be kept apart
  */
 export function spansOf(
   from: number,
@@ -72,7 +73,7 @@ export function spansOf(
   const { before, upTo } = mark
   const firstDay = Math.ceil(from / DAY) * DAY
   // The day of the mark has everything before the mark, or slightly more; it can be used if all of
-  // that is wanted.
+  // that is in the period.
   const isAll = upTo === null ? to >= before : to > before
   const end = isAll ? before : Math.floor(to / DAY) * DAY
   if (hourly || end <= firstDay) return hoursOf(from, to, before, source)
@@ -86,7 +87,7 @@ export function spansOf(
   ]
 }
 
-/** The added part of the hour that begins at a mark. */
+/** The part already added of the hour that begins at a mark. */
 export function partOf(before: number, upTo: Place): Span {
   return { table: 'usage_hours', from: before, to: before + HOUR, upTo }
 }
@@ -101,8 +102,8 @@ function hoursOf(from: number, to: number, mark: number, { hours }: Source): Spa
 }
 
 /**
- * Which roll-ups are meant. `account` null: all accounts. Times in milliseconds since 1970, the end
- * not included.
+ * Selects roll-ups. `account` null: all accounts. Times in milliseconds since 1970, the end
+ * excluded.
  */
 export interface RollUpFilter {
   account?: string | null
@@ -115,14 +116,14 @@ export interface RollUpFilter {
 }
 
 /**
- * What is read of a roll-up: `at` is when its minute, hour or day begins. Over all keys of an
- * account, `key_id` is empty.
+ * A roll-up as read: `at` is the start of its minute, hour or day. Over all keys of an account,
+ * `key_id` is empty.
  */
 export type RollUpLine = Omit<UsageHourRow, 'hour' | 'account_id'> & { at: number }
 
 /**
- * The part of a time that has roll-ups, from the start of an hour on; null where there are none.
- * Where it is about all times, most of them hold nothing.
+ * The part of a period that has roll-ups, from the start of an hour; null if there are none. A
+ * period without bounds is mostly empty.
  */
 export function* filledTime(
   db: QueryBuilder,
@@ -135,7 +136,7 @@ export function* filledTime(
   return { from: start, to: Math.max(start, Math.min(to, last + HOUR)) }
 }
 
-/** The first or last hour that there is; days that are there begin with one. */
+/** The first or last hour with roll-ups; roll-ups by day have no other days. */
 function* edge(db: QueryBuilder, order: 'asc' | 'desc'): Steps<number | null> {
   return (
     (yield* first(db.selectFrom('usage_hours').select('hour').orderBy('hour', order).limit(1)))

@@ -1,5 +1,5 @@
-// The roll-ups of a time, to be summed a stretch at a time: stretches are counted in rows, along
-// the index that serves the filter, so that a statement is short however many keys and models an
+// Splits the roll-ups of a period into stretches to sum one at a time: a stretch is a number of
+// rows along the index for the filter, so a statement is short, however many keys and models an
 // hour has.
 import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { first, type Steps } from '../../store/procedure.ts'
@@ -9,15 +9,15 @@ import { TABLES, type Place, type RollUpFilter, type RollUpLine, type Span } fro
 import { SUMS } from './hourly.ts'
 
 /**
- * The roll-ups behind one place, up to another one, which is included; null: from the beginning, to
- * the end.
+ * The roll-ups after one position, up to and including another; null: from the beginning, to the
+ * end.
  */
 export interface Stretch {
   after: Place | null
   to: Place | null
 }
 
-/** The filter of a roll-up's lines, apart from their time. */
+/** The filter for roll-ups, apart from their time. */
 export type LineFilter = Omit<RollUpFilter, 'from' | 'to'>
 
 type Lines = SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object>
@@ -25,12 +25,16 @@ type Lines = SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', objec
 /** The key columns of a position in usage_hours. */
 const PLACE = ['hour', 'key_id', 'provider', 'model'] as const
 
-/** The tables differ in the name of their time, and in whether they tell keys apart. */
+/**
+ * The tables differ in the name of their time column, and in whether they have a column for the
+ * key.
+ */
 const tableOf = ({ table }: Span): 'usage_hours' => table as 'usage_hours'
 
 /**
  * The last of the next n roll-ups after a position; null if there are fewer. Filters that the index
- * lacks do not count. Roll-ups of several keys are unordered: only whether there are n of them.
+ * lacks are ignored. Roll-ups of several keys are unordered, so the result only tells whether there
+ * are n.
  */
 export function* endOfStretch(
   db: QueryBuilder,
@@ -48,7 +52,7 @@ export function* endOfStretch(
   return (yield* first(query)) ?? null
 }
 
-/** The roll-ups of a stretch that fit a filter. */
+/** The roll-ups of a stretch that match a filter. */
 export function rollUpLines(
   db: QueryBuilder,
   span: Span,
@@ -72,7 +76,7 @@ function orderOf({ table }: Span, { account = null, key }: LineFilter): readonly
   return [time, ...(account === null ? ['account_id'] : []), 'provider', 'model']
 }
 
-/** Rows of a span's table that fit a filter, as far as it is about whose they are, in a stretch. */
+/** Rows of a span's table in a stretch that match the filter's account and key. */
 export function within<O>(
   query: SelectQueryBuilder<Database, 'usage_hours', O>,
   span: Span,
@@ -85,7 +89,7 @@ export function within<O>(
   const columns = sql`(${sql.join(order.map((name) => sql.ref(name)))})`
   const valuesOf = (place: Place): RawBuilder<unknown> =>
     sql`(${sql.join(order.map((name) => place[name]))})`
-  // One bound on each side, so that the index is entered at the very row.
+  // One bound on each side, so that the index is entered exactly at the row.
   let found =
     after === null
       ? query.where(time, '>=', span.from)
@@ -101,8 +105,8 @@ export function within<O>(
     )
   if (key !== undefined) found = found.where('key_id', '=', key)
   if (keys !== undefined) found = found.where('key_id', 'in', keys)
-  // A key is of one account, which is compared and not looked up: databases would take its index,
-  // which has the rows of all its keys.
+  // A key belongs to one account, which is compared in a form that uses no index: databases would
+  // choose the account's index, which has the rows of all its keys.
   const whose =
     key === undefined && keys === undefined
       ? sql.ref<string>('account_id')

@@ -1,5 +1,5 @@
-// Sums over the roll-ups, or over the ledger itself for sums by the minute: a bounded number of
-// rows at a time, added up here.
+// Sums roll-ups, or the ledger itself for sums by the minute: a bounded number of rows per
+// statement, added up here.
 import { HOUR, MINUTE } from '../../common/clock.ts'
 import { all, type Steps } from '../../store/procedure.ts'
 import type { UsageHourRow } from '../../store/schema.ts'
@@ -28,19 +28,19 @@ export interface Grouping {
   step?: number | undefined
 }
 
-/** One line: its group, its sums, and the start of its newest minute, hour or day. */
+/** One line: its group, its sums, and the start of its latest minute, hour or day. */
 export type SumLine = Partial<Pick<UsageHourRow, 'key_id' | 'provider' | 'model'>> &
   Record<(typeof SUMS)[number], number | null> & { time?: number; latest: number }
 
-/** Lines of one grouping at most. */
+/** Maximum number of lines of one grouping. */
 export const MOST_LINES = 50_000
 
 /**
- * Sums over a time, for each grouping, in no order. Whole hours count (or minutes, by the minute),
- * the first one too. Where a grouping has more than `MOST_LINES` it ends early, with more than
- * that.
+ * Sums over a period, for each grouping, in no particular order. Times are rounded to whole hours
+ * (or minutes, by the minute), including the first. If a grouping has more than `MOST_LINES`, it
+ * ends early, with more than that.
  *
- * @param finest the shortest step that times are wanted by (milliseconds); undefined: none
+ * @param finest the shortest step of time required (milliseconds); undefined: none
  */
 export function* sumUp(
   db: QueryBuilder,
@@ -61,7 +61,7 @@ export function* sumUp(
   return sums
 }
 
-/** Whether lines are added or taken off. */
+/** Whether lines are added or subtracted. */
 type Sign = 1 | -1
 
 /** Lines by their group. */
@@ -79,7 +79,7 @@ function* sumMinutes(db: QueryBuilder, filter: RollUpFilter, grouping: Grouping)
   return [...sums.merged.values()]
 }
 
-/** Over all keys of an account there is less to read. */
+/** Tables over all keys of an account have fewer rows. */
 function sourceOf({ key, keys }: RollUpFilter, { by }: Grouping): Source {
   return key === undefined && keys === undefined && !by.includes('key_id')
     ? SOURCES.accounts
@@ -113,14 +113,14 @@ export function* sumsOfSpan(
   return [...sums.merged.values()]
 }
 
-/** Whether the rows of a span are added to those of the others, or taken off. */
+/** Whether the rows of a span are added to those of the others, or subtracted. */
 const signOf = ({ upTo }: Span): Sign => (upTo === undefined ? 1 : -1)
 
-/** Roll-ups that one statement sums, of which each may be a line of its own: 8 µs each. */
+/** Roll-ups summed by one statement if each may be a line of its own: 8 µs each. */
 export const FEWEST_ROWS = 2_000
-/** The same where they make few lines: 1 µs each. */
+/** The same if they make few lines: 1 µs each. */
 export const MOST_ROWS = 16_000
-/** Few lines: one for many roll-ups. */
+/** Whether there are few lines, each for many roll-ups. */
 const ROWS_OF_A_LINE = 4
 
 function* sumSpan(
@@ -139,7 +139,7 @@ function* sumSpan(
 
 const WHOLE: Stretch = { after: null, to: null }
 
-/** Sums a span, a stretch after another: between two of them others have their turns. */
+/** Sums a span, one stretch after another; other tasks run between two of them. */
 function* sumStretches(
   db: QueryBuilder,
   span: Span,
@@ -190,7 +190,7 @@ function add(
 ): void {
   // The rows of `grouped`.
   for (const line of rows as SumLine[]) {
-    // The sums of no rows.
+    // The sums over no rows.
     if (line.requests === null) continue
     let name = step === undefined ? '' : String(line.time)
     for (const column of by) name += `\0${line[column]}`
@@ -199,7 +199,7 @@ function add(
   }
 }
 
-/** Subtracts a line from the one with the same group, in place, because that counts it twice. */
+/** Subtracts a line in place from the one with the same group, which counts it twice. */
 export function takeOff<Name>(from: ReadonlyMap<Name, SumLine>, name: Name, line: SumLine): void {
   const sums = from.get(name)
   if (sums === undefined) return
@@ -207,7 +207,7 @@ export function takeOff<Name>(from: ReadonlyMap<Name, SumLine>, name: Name, line
     sums[column] = plus(sums[column], line[column] === null ? null : -line[column])
 }
 
-/** Adds a line to the one of its name, in place; without one, it is the first. */
+/** Adds a line in place to the one with the same name, or stores it as the first. */
 export function addLine<Name>(into: Map<Name, SumLine>, name: Name, line: SumLine): void {
   const before = into.get(name)
   if (before === undefined) return void into.set(name, line)

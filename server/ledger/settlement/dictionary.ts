@@ -3,15 +3,18 @@
 // about as much as SQLite takes to write it.
 import type { SqlValue } from '../../store/statement.ts'
 
-/** The columns of a row that are sent: those that neighbours mostly share, and each row's own. */
+/** The columns of a row to send: those that neighbours mostly share, and each row's own. */
 export interface Columns<Row> {
   readonly common: readonly (keyof Row)[]
   readonly own: readonly (keyof Row)[]
 }
 
-/** Columns, and a function that reads them: property access by a variable name is three times slower. */
+/**
+ * Columns, and a generated function that reads them: property access by a variable name is three
+ * times slower.
+ */
 export interface RowCodec<Row> extends Columns<Row> {
-  /** The common columns, then its own, in their order. */
+  /** The common columns, then its own, in order. */
   readonly values: (row: Row) => SqlValue[]
 }
 
@@ -19,19 +22,22 @@ export interface RowCodec<Row> extends Columns<Row> {
 export interface EncodedRows {
   /** Values of the common columns. */
   common: SqlValue[][]
-  /** For each row the index of its entry in `common`, then the values of its own columns. */
+  /** For each row, the index of its entry in `common`, then the values of its own columns. */
   rows: SqlValue[]
 }
 
 /** A value as JSON. Copying text between threads costs half of copying a list, and less still than objects. */
 export type Json<T> = string & { readonly packed?: T }
 
-/** To JSON and back. */
+/** Converts to JSON and back. */
 export const toJson = <T>(value: T): Json<T> => JSON.stringify(value)
-/** The value of a text that `toJson` made. */
+/** The value of a text made by `toJson`. */
 export const fromJson = <T>(text: Json<T>): T => JSON.parse(text) as T // `toJson` made it
 
-/** Dictionary entries that a row is compared with, newest first; older ones are sent again. */
+/**
+ * Number of dictionary entries that a row is compared with, newest first; older ones are sent
+ * again.
+ */
 const LOOK_BACK = 16
 
 /** Encodes rows. List the common columns that change most often last: they are compared first. */
@@ -55,14 +61,14 @@ export function encodeRows<Row>(
   return { common: entries.map((list) => withoutLastNulls(width, list)), rows: encoded }
 }
 
-/** The first values, without the nulls at their end: reading puts those back. */
+/** The first values, without the nulls at their end, which decoding restores. */
 function withoutLastNulls(width: number, values: readonly SqlValue[]): SqlValue[] {
   let length = width
   while (length > 0 && values[length - 1] === null) length--
   return values.slice(0, length)
 }
 
-/** Whether the first values of both are the same. */
+/** Whether the first values of both are equal. */
 function samePrefix(width: number, one: readonly SqlValue[], other: readonly SqlValue[]): boolean {
   for (let i = width - 1; i >= 0; i--) if (one[i] !== other[i]) return false
   return true
@@ -76,14 +82,14 @@ export interface Common<Shared> {
 
 /**
  * Decodes rows, in order. Rows with the same entry share one object of it; `Shared` is its columns.
- * Common columns that an entry lacks are null: the last ones, which were null, or which the version
- * that wrote them did not know.
+ * Common columns that an entry lacks are null: the last ones, if they were null or the version that
+ * wrote them did not have them.
  */
 export function decodeRows<Shared>(
   columns: { common: readonly (keyof Shared)[]; own: readonly unknown[] },
   encoded: EncodedRows,
 ): { common: Common<Shared>; own: SqlValue[] }[] {
-  // `encodeRows` put the values into this order.
+  // `encodeRows` wrote the values in this order.
   const commons = encoded.common.map((values) => {
     while (values.length < columns.common.length) values.push(null)
     return {
@@ -102,7 +108,7 @@ export function decodeRows<Shared>(
   return rows
 }
 
-/** The same without the rows at some places. */
+/** The same without the rows at some indexes. */
 export function without(
   { own }: { own: readonly unknown[] },
   { common, rows }: EncodedRows,

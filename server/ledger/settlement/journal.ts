@@ -1,8 +1,8 @@
 // The ledger's write-ahead journal on SQLite. A batch of admissions is appended as one journal row,
-// durably, before it is answered: that is a page or two on disk, where the rows with their indexes
-// would be a dozen. Settlements, and readers that need every row, flush the journal into `requests`
-// first: hundreds of rows at once, which share pages, and those that have ended are inserted
-// complete.
+// durably, before its requests are admitted: that writes one or two pages to the disk, where the
+// rows and their indexes would be a dozen. Settlements, and readers that need every row, flush the
+// journal into `requests` first: hundreds of rows at once, which share pages, and those that have
+// ended are inserted complete.
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
@@ -65,8 +65,8 @@ export function* flushSteps(
 
 /** `seq` of the newest admission, in the journal or in `requests`; 0: none. */
 export function* newestSeq(db: QueryBuilder): Steps<number> {
-  // The 1 is written out: SQLite plans a query anew whenever the parameter of its LIMIT is bound
-  // again.
+  // The 1 is a literal, because SQLite plans a query again whenever the parameter of its LIMIT is
+  // bound.
   for (const table of ['journal', 'requests'] as const) {
     const { rows } = yield {
       sql: cachedSql(db, `newest of ${table}`, (db) =>
@@ -79,7 +79,9 @@ export function* newestSeq(db: QueryBuilder): Steps<number> {
   return 0
 }
 
-/** Flushes the journal: then `requests` has every admission. Gives `seq` of the newest one. */
+/**
+ * Flushes the journal, so that `requests` has every admission. Returns `seq` of the newest one.
+ */
 export const flushJournal = procedure(
   import.meta.url,
   'flushJournal',
@@ -89,7 +91,9 @@ export const flushJournal = procedure(
   },
 )
 
-/** How long a reader waits for a flush (milliseconds); then it reads what has been flushed. */
+/**
+ * How long a reader waits for a flush (milliseconds); after that, it reads what has been flushed.
+ */
 const FLUSH_PATIENCE_MS = 500
 
 /** Flushes the journal for a reader, if there is anything in it. */

@@ -1,13 +1,13 @@
-// Writes rows to the store in order, batch by batch. A row that the store rejects for good never
+// Writes rows to the store in order, batch by batch. A row that the store always rejects never
 // blocks those behind it.
 import { transientProblem } from '../../store/transient-errors.ts'
 
 /**
  * Writes rows in order, at most `most` a batch, and removes them from `rows` when they are written.
- * A batch that fails for good is split in halves until the failing rows are alone; those are passed
- * to `giveUp`.
+ * A batch that fails permanently is halved until the failing rows are alone; these are passed to
+ * `giveUp`.
  *
- * @param giveUp told of each; if it throws, the row stays
+ * @param giveUp called for each; if it throws, the row stays
  * @throws the error of `write` if it is transient or concerns no row; the rest of `rows` is not
  *   written
  */
@@ -36,11 +36,15 @@ export async function writeInOrder<R>(
   } while (rows.length > 0)
 }
 
-/** How long a closing process keeps trying to write, and the pause between tries (milliseconds). */
+/**
+ * How long a closing process keeps trying to write, and the pause between attempts (milliseconds).
+ */
 const CLOSING_MS = 3_000
 const CLOSING_RETRY_MS = 100
 
-/** Retries until `write` says that nothing is left or CLOSING_MS have passed; gives which. */
+/**
+ * Retries until `write` returns that nothing is left, or CLOSING_MS have passed; returns which.
+ */
 export async function retryUntilClosed(write: () => Promise<boolean>): Promise<boolean> {
   const until = performance.now() + CLOSING_MS
   for (;;) {

@@ -1,10 +1,11 @@
-// Settlement on PostgreSQL: what `settle` in sqlite.ts does row by row in the writer's thread, as
-// one statement, because each costs a way to the database. test/ledger runs the same tests on both.
+// Settlement on PostgreSQL: does in one statement what `settle` in sqlite.ts does row by row in the
+// writer's thread, because each statement costs a round trip. test/ledger runs the same tests on
+// both.
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
 import { ADMISSION_COLUMNS, SETTLEMENT_COLUMNS, type Settlement } from './row-codec.ts'
 
-/** TABLE of a settlement's columns, with the types by which PostgreSQL reads them from JSON. */
+/** TABLE of a settlement's columns and the types as which PostgreSQL reads them from JSON. */
 const GIVEN: Readonly<Record<Exclude<keyof Settlement, 'failure'>, 'bigint' | 'int' | 'text'>> = {
   seq: 'bigint',
   account_id: 'text',
@@ -32,7 +33,7 @@ const TYPED = sql.raw(
     .join(', '),
 )
 const NAMES = sql.raw(Object.keys(GIVEN).join(', '))
-/** What stays of an admission in the row that is complete; a settlement has the model again. */
+/** The columns of an admission that stay in the complete row; a settlement has the model again. */
 const ADMITTED = [
   'seq',
   ...[...ADMISSION_COLUMNS.common, ...ADMISSION_COLUMNS.own].filter((name) => name !== 'model'),
@@ -45,8 +46,8 @@ const FROM_SETTLEMENT = sql.raw(SETTLED.map((name) => `g.${name}`).join(', '))
 const COMPLETE = sql.raw([...ADMITTED, ...SETTLED].join(', '))
 
 /**
- * Moves rows from `admissions` to `requests`, complete, and adds them to the roll-ups. A row that is
- * complete already stays as it is.
+ * Moves rows from `admissions` to `requests`, complete, and adds them to the roll-ups. A row that
+ * is already complete is unchanged.
  */
 export async function settlePostgres(
   store: Store,
@@ -59,13 +60,13 @@ export async function settlePostgres(
       row.upstream_request_id === null ? null : storable(row.upstream_request_id),
   }))
   const found = await settleRows(store, rows)
-  // Either complete already, or moved meanwhile because this process was taken for dead. The second
-  // try finds a row that moved.
+  // Either already complete, or moved meanwhile because this process was considered dead. The
+  // second try finds a row that was moved.
   const missing = rows.filter(({ seq }) => !found.has(seq))
   if (missing.length > 0) await settleRows(store, missing)
 }
 
-/** Gives `seq` of the rows that were completed. */
+/** Returns `seq` of the completed rows. */
 async function settleRows(
   store: Store,
   rows: readonly Omit<Settlement, 'failure'>[],
@@ -118,8 +119,8 @@ async function settleRows(
 }
 
 /**
- * Moves rows that ended where they were admitted to `requests`: those of dead processes, and those
- * that an older version settled.
+ * Moves rows that have ended but are still in `admissions` to `requests`: those of dead processes,
+ * and those that an older version settled.
  */
 export async function moveEnded(store: Store): Promise<void> {
   await sql`

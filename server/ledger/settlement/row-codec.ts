@@ -1,4 +1,4 @@
-// The columns of the ledger that are written: as encoded rows, and as statements.
+// Encodes the columns of the ledger that are written, as rows and as statements.
 import { sql } from 'kysely'
 import type { RequestRow, UpstreamErrorRow } from '../../store/schema.ts'
 import { statement, type Query, type QueryBuilder, type SqlValue } from '../../store/statement.ts'
@@ -15,8 +15,8 @@ import {
 } from './dictionary.ts'
 
 /**
- * TABLE of the columns of an admission. A killed process leaves a journal in this order to the next
- * version, so a new column goes to the end of `common`: rows that lack it are read with null.
+ * TABLE of the columns of an admission. A killed process leaves a journal in this order for the
+ * next version, so a new column goes to the end of `common`: rows that lack it are read with null.
  */
 export const ADMISSION_COLUMNS = {
   common: [
@@ -36,7 +36,10 @@ export const ADMISSION_COLUMNS = {
   own: ['id', 'context'],
 } as const satisfies Columns<RequestRow>
 
-/** TABLE of the columns of a settlement; the model again, because it may only be known later. */
+/**
+ * TABLE of the columns of a settlement; it has the model again, because that may only be known
+ * later.
+ */
 export const SETTLEMENT_COLUMNS = {
   common: ['model', 'state', 'status', 'error', 'credential_id'],
   own: [
@@ -52,7 +55,7 @@ export const SETTLEMENT_COLUMNS = {
   ],
 } as const satisfies Columns<RequestRow>
 
-/** Besides the model, the columns that say which roll-up a row belongs to. */
+/** The columns that, with the model, select a row's roll-up. */
 export const ROLL_UP_KEY = [
   'account_id',
   'key_id',
@@ -62,7 +65,7 @@ export const ROLL_UP_KEY = [
 
 type ColumnOf<C extends Columns<RequestRow>> = C['common' | 'own'][number]
 
-/** A request that is about to be admitted. */
+/** A request about to be admitted. */
 export type Reservation = Pick<RequestRow, ColumnOf<typeof ADMISSION_COLUMNS>>
 
 /** A request that has ended. */
@@ -75,7 +78,7 @@ export type Settlement = Pick<
   failure?: UpstreamErrorRow | null
 }
 
-/** How reservations and settlements are encoded. */
+/** The encodings of reservations and settlements. */
 export const RESERVATION_CODEC = {
   ...ADMISSION_COLUMNS,
   values: (row) => [
@@ -96,7 +99,7 @@ export const RESERVATION_CODEC = {
   ],
 } as const satisfies RowCodec<Reservation>
 
-/** How settlements travel to the writer. */
+/** The form of settlements sent to the writer. */
 export const SETTLEMENT_CODEC = {
   common: [...SETTLEMENT_COLUMNS.common, ...ROLL_UP_KEY],
   own: [...SETTLEMENT_COLUMNS.own, 'seq'],
@@ -124,14 +127,15 @@ export const SETTLEMENT_CODEC = {
 } as const satisfies RowCodec<Settlement>
 
 /**
- * Written out, not bound: only then does a query use the indexes of open and of ended requests.
+ * Written as a literal, not bound: only then does a query use the partial indexes of open and of
+ * ended requests.
  */
 export const RESERVED_STATE = sql.lit('reserved' as const)
 
 /** Encodes rows for the writer. */
 export const encodeReservations = (rows: readonly Reservation[]): Json<EncodedRows> =>
   toJson(encodeRows<Reservation>(RESERVATION_CODEC, rows))
-/** Settlements as the writer takes them. */
+/** Settlements in the form that the writer expects. */
 export const encodeSettlements = (rows: readonly Settlement[]): Json<EncodedRows> =>
   toJson(encodeRows<Settlement>(SETTLEMENT_CODEC, rows))
 
@@ -149,15 +153,15 @@ export type ReservedRow = {
   common: Common<Pick<Reservation, (typeof RESERVATION_CODEC.common)[number]>>
   own: SqlValue[]
 }
-/** A settlement as the writer reads it. */
+/** A settlement as decoded by the writer. */
 export type SettledRow = {
   common: Common<Pick<Settlement, (typeof SETTLEMENT_CODEC.common)[number]>>
   own: SqlValue[]
 }
-/** Reservations as `encodeReservations` wrote them. */
+/** Decodes the reservations written by `encodeReservations`. */
 export const decodeReservations = (packed: Json<EncodedRows>): ReservedRow[] =>
   decodeRows(RESERVATION_CODEC, fromJson(packed))
-/** Settlements as `encodeSettlements` wrote them. */
+/** Decodes the settlements written by `encodeSettlements`. */
 export const decodeSettlements = (packed: Json<EncodedRows>): SettledRow[] =>
   decodeRows(SETTLEMENT_CODEC, fromJson(packed))
 /** `seq` of the row that a settlement completes. */
@@ -166,9 +170,7 @@ export const seqOf = ({ own }: SettledRow): number => Number(own.at(-1))
 /** SQL texts by query builder and name: compiling a query costs more than running it. */
 const sqlByName = new WeakMap<QueryBuilder, Map<string, string>>()
 
-/**
- * The text of a constant query; its parameters are in the order of the query that `build` makes.
- */
+/** The text of a constant query; its parameters are in the order of the query made by `build`. */
 export function cachedSql(
   db: QueryBuilder,
   name: string,
@@ -185,7 +187,7 @@ export function cachedSql(
 const blank = <C extends string>(columns: readonly C[]) =>
   Object.fromEntries(columns.map((column) => [column, null])) as Record<C, never>
 
-/** A row of a request in progress. */
+/** The row of a request in progress. */
 const RESERVED_ROW = {
   ...blank([...RESERVATION_CODEC.common, ...RESERVATION_CODEC.own]),
   seq: 0,
@@ -205,7 +207,7 @@ export const reservedValues = (
 export const insertReserved = (db: QueryBuilder): string =>
   cachedSql(db, 'enter', (db) => db.insertInto('requests').values(RESERVED_ROW))
 
-/** Inserts a request that was admitted in an outage, unless it is there already. */
+/** Inserts a request that was admitted in an outage, unless it already exists. */
 export const insertReservedOnce = (db: QueryBuilder): string =>
   cachedSql(db, 'enter once', (db) =>
     db
@@ -214,7 +216,7 @@ export const insertReservedOnce = (db: QueryBuilder): string =>
       .onConflict((conflict) => conflict.column('id').doNothing()),
   )
 
-/** Enters a request that is over. Its parameters are `endedValues`. */
+/** Inserts a finished request. Its parameters are `endedValues`. */
 export const insertSettled = (db: QueryBuilder): string =>
   cachedSql(db, 'enter ended', (db) =>
     db.insertInto('requests').values({

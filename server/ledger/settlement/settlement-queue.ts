@@ -1,25 +1,27 @@
-// Settlements on their way to the store. They wait a moment for company: rows that are written
+// Queues settlements for the store. They wait briefly for others, because rows that are written
 // together share pages, and one row of the roll-ups.
 import type { Log } from '../../common/log.ts'
 import type { AdmissionBackend } from '../admission/backend.ts'
 import { retryUntilClosed, writeInOrder } from './ordered-writes.ts'
 import type { Settlement } from './row-codec.ts'
 
-/** How long settlements wait to be flushed. */
+/** How long settlements wait to be flushed (milliseconds). */
 const FLUSH_DELAY_MS = 50
 /**
- * The delay when the previous flush had more than BUSY_ROWS: a flush of few rows costs 0.5 ms of
- * CPU, and most rows of a longer moment have ended by then, so that they are written once.
+ * The delay if the previous flush had more than BUSY_ROWS: a flush of few rows costs 0.5 ms of CPU,
+ * and after a longer delay, most rows have ended, so that they are written only once.
  */
 const FLUSH_DELAY_BUSY_MS = 200
 const BUSY_ROWS = 8
 /**
- * Most settlements in one flush, or twice as many admissions; admissions wait for it.
+ * A flush starts at this many settlements, or twice as many admissions; admissions wait for it.
  */
 const FLUSH_ROWS = 256
-/** When settlements that could not be written are tried again. */
+/** How soon a failed write is retried (milliseconds). */
 const RETRY_MS = 1_000
-/** Settlements that are kept while the store cannot be written; then the oldest are dropped. */
+/**
+ * Settlements that are kept while the store cannot be written; beyond that, the oldest are dropped.
+ */
 const MAX_UNSETTLED = 100_000
 /** Settlements per transaction. */
 const MAX_BATCH = 2_000
@@ -29,7 +31,7 @@ export interface SettlementQueueParts {
   readonly log: Log
   /** Writes rows: `AdmissionBackend.settle`. */
   readonly settle: AdmissionBackend['settle']
-  /** Told of an error that is tried again. */
+  /** Called with an error that will be retried. */
   readonly onError: (error: unknown) => void
 }
 
@@ -38,7 +40,7 @@ export class SettlementQueue {
   readonly #parts: SettlementQueueParts
   #unsettled: Settlement[] = []
   #timer: NodeJS.Timeout | null = null
-  /** Rows admitted and settled since the last flush, and in the time before it. */
+  /** Rows admitted and settled since the last flush, and in the interval before it. */
   #rowsSinceFlush = 0
   #rowsBeforeFlush = 0
   #flushing = Promise.resolve()
@@ -54,14 +56,16 @@ export class SettlementQueue {
     else this.#scheduleFlush()
   }
 
-  /** Rows were admitted: a flush must follow, because it moves them out of the journal. */
+  /**
+   * Records that rows were admitted: a flush must follow, because it moves them out of the journal.
+   */
   noteAdmitted(rows: number): void {
     this.#rowsSinceFlush += rows - 1
     if (this.#rowsSinceFlush >= 2 * FLUSH_ROWS) void this.#flush()
     else this.#scheduleFlush()
   }
 
-  /** Ends when everything pushed is durable, or could not be written. */
+  /** Resolves when everything pushed is durable, or could not be written. */
   async close(): Promise<void> {
     this.#closed = true
     const isSettled = await retryUntilClosed(async () => {
@@ -70,8 +74,8 @@ export class SettlementQueue {
     })
     if (!isSettled)
       this.#parts.log.error(
-        'How requests ended is not in the ledger.',
-        new Error(`the ends of ${this.#unsettled.length} requests are lost`),
+        'The outcomes of requests cannot be written to the ledger.',
+        new Error(`the outcomes of ${this.#unsettled.length} requests are lost`),
       )
   }
 
@@ -107,10 +111,10 @@ export class SettlementQueue {
   }
 
   async #giveUp({ seq, key_id }: Settlement, error: unknown): Promise<void> {
-    // The rows that are flushed with it may be at fault.
+    // The rows that are flushed with it may be the cause.
     await this.#parts.settle([])
     this.#parts.log.error(
-      `The store will never take how request ${seq} of the ledger, with ${key_id}, ended: that stays unknown.`,
+      `The store rejects the outcome of request ${seq} of ${key_id}; it stays unknown.`,
       error,
     )
   }

@@ -1,4 +1,5 @@
-// The end of requests: procedures that complete their rows, and add them to the roll-ups.
+// Settlement on SQLite: procedures that complete the rows of requests, and add them to the
+// roll-ups.
 import type { ExpressionBuilder } from 'kysely'
 import { all, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { Database, UpstreamErrorRow, UsageHourRow } from '../../store/schema.ts'
@@ -16,8 +17,8 @@ import {
 import { addUp, sumOf, upsert } from '../rollups/hourly.ts'
 
 /**
- * Flushes the journal, completes rows, and adds them to the roll-ups. A row that is complete
- * already stays as it is. @param packed see `settlements`
+ * Flushes the journal, completes rows, and adds them to the roll-ups. A row that is already
+ * complete is unchanged. @param packed see `settlements`
  */
 export const settle = procedure(import.meta.url, 'settle', settleAll)
 
@@ -76,18 +77,18 @@ function* settleAll(db: QueryBuilder, packed: Json<EncodedRows>): Steps<void> {
   for (const row of ends.values()) {
     const parameters = settledUpdateValues(row)
     if ((yield { sql: fromReserved, parameters }).affected > 0) count(row, false)
-    // This process was declared dead too early: the row has been counted once.
+    // This process was declared dead too early, so the row has already been counted.
     else if ((yield { sql: fromUnknown, parameters }).affected > 0) count(row, true)
   }
   for (const sum of sums.values()) yield upsert(db, sum)
 }
 
-/** Rows marked per transaction: admissions wait behind it. */
+/** Rows marked per transaction; admissions wait for it. */
 const MAX_MARKED = 500
 
 /**
- * Marks up to MAX_MARKED requests of dead processes `unknown`: how they ended is lost. Gives how
- * many.
+ * Marks up to MAX_MARKED requests of dead processes `unknown`: how they ended is lost. Returns the
+ * number.
  */
 export const markUnknown = procedure(import.meta.url, 'markUnknown', function* (db): Steps<number> {
   yield* flushSteps(db)
