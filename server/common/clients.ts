@@ -68,9 +68,9 @@ export const CLIENTS: readonly ClientSetup[] = [
     id: 'gemini-cli',
     name: 'Gemini CLI',
     provider: 'google',
-    where: 'environment',
+    where: 'environment (it takes plain http only for localhost)',
     lines: exported({ GOOGLE_GEMINI_BASE_URL: '{base}', GEMINI_API_KEY: '{key}' }),
-    source: 'https://github.com/google-gemini/gemini-cli/issues/6746',
+    source: 'https://github.com/google-gemini/gemini-cli/pull/25357',
   },
   {
     id: 'opencode',
@@ -80,7 +80,7 @@ export const CLIENTS: readonly ClientSetup[] = [
     lines: [
       '{ "provider": { "openai": { "options": { "baseURL": "{base}", "apiKey": "{key}" } } } }',
     ],
-    source: 'https://help.router-for.me/agent-client/opencode',
+    source: 'https://opencode.ai/v1/docs/providers',
   },
   {
     id: 'cline',
@@ -111,8 +111,9 @@ export const CLIENTS: readonly ClientSetup[] = [
     name: 'LangChain',
     provider: 'openai',
     where: 'Python',
-    lines: ['ChatOpenAI(openai_api_base="{base}", openai_api_key="{key}")'],
-    source: 'https://help.302.ai/en/docs/ji-cheng-dao-LangChain',
+    lines: ['ChatOpenAI(base_url="{base}", api_key="{key}")'],
+    source:
+      'https://reference.langchain.com/python/langchain-openai/chat_models/base/BaseChatOpenAI',
   },
   {
     id: 'langchain',
@@ -194,7 +195,15 @@ export const CLIENTS: readonly ClientSetup[] = [
   },
   {
     id: 'mistral',
-    name: 'mistralai (Python)',
+    name: 'mistral (JavaScript, Python)',
+    provider: 'mistral',
+    where: 'JavaScript',
+    lines: ["new Mistral({ serverURL: '{base}', apiKey: '{key}' })"],
+    source: 'https://github.com/mistralai/client-ts, README.md, "Server Selection"',
+  },
+  {
+    id: 'mistral',
+    name: 'mistral (JavaScript, Python)',
     provider: 'mistral',
     where: 'Python',
     lines: ['Mistral(server_url="{base}", api_key="{key}")'],
@@ -202,11 +211,27 @@ export const CLIENTS: readonly ClientSetup[] = [
   },
   {
     id: 'cohere',
-    name: 'cohere (Python)',
+    name: 'cohere (JavaScript, Python, Go)',
     provider: 'cohere',
-    where: 'environment',
+    where: 'JavaScript',
+    lines: ["new CohereClientV2({ baseUrl: '{base}', token: '{key}' })"],
+    source: 'https://github.com/cohere-ai/cohere-typescript, src/BaseClient.ts',
+  },
+  {
+    id: 'cohere',
+    name: 'cohere (JavaScript, Python, Go)',
+    provider: 'cohere',
+    where: 'environment, for Python',
     lines: exported({ CO_API_URL: '{base}', CO_API_KEY: '{key}' }),
     source: 'https://github.com/cohere-ai/cohere-python, src/cohere/client.py',
+  },
+  {
+    id: 'cohere',
+    name: 'cohere (JavaScript, Python, Go)',
+    provider: 'cohere',
+    where: 'Go',
+    lines: ['client.NewClient(option.WithBaseURL("{base}"), option.WithToken("{key}"))'],
+    source: 'https://github.com/cohere-ai/cohere-go, option/request_option.go',
   },
 ]
 

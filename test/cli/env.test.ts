@@ -26,7 +26,7 @@ test("every row names the provider's address, the key and the source", () => {
     const { where, lines } = fillTemplate(client, 'http://localhost:8484', 'tmk_x')
     const text = [where, ...lines].join('\n')
     const target = readTarget(
-      `${/http:\/\/localhost:8484(\/proxy\/[^"\s]+)/.exec(text)?.[1] ?? ''}/x`,
+      `${/http:\/\/localhost:8484(\/proxy\/[^"'\s]+)/.exec(text)?.[1] ?? ''}/x`,
     )
     assert.ok(target.ok, client.name)
     assert.equal(

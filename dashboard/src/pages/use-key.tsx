@@ -28,9 +28,11 @@ export function UseKey({ scope, secret }: UseKeyProps) {
   if (!choice) return null
   const { ready, name } = choice.provider
   const programs = programsFor(choice)
-  const program = programs.find(({ name }) => name === client)
+  // A program has a setup for each of its languages.
+  const setups = programs
+    .filter((program) => program.name === client)
+    .map((program) => setupOf(program, location.origin, secret))
   const page = scope.allowed_origins?.[0] ?? null
-  const setup = program && setupOf(program, location.origin, secret)
   return (
     <div>
       <div className={css.useIt}>
@@ -45,12 +47,12 @@ export function UseKey({ scope, secret }: UseKeyProps) {
           <NativeSelect
             size="xs"
             aria-label="Use it in"
-            value={program?.name ?? CODE}
+            value={setups.length > 0 ? client : CODE}
             onChange={(event) => setClient(event.currentTarget.value)}
-            data={[CODE, ...programs.map(({ name }) => name)]}
+            data={[CODE, ...new Set(programs.map(({ name }) => name))]}
           />
         )}
-        {!setup && (
+        {setups.length === 0 && (
           <Switch
             size="xs"
             label="Streaming"
@@ -65,8 +67,8 @@ export function UseKey({ scope, secret }: UseKeyProps) {
           Providers page.
         </p>
       )}
-      {setup ? (
-        <CodeBlock label={setup.title} code={setup.code} />
+      {setups.length > 0 ? (
+        setups.map(({ title, code }) => <CodeBlock key={title} label={title} code={code} />)
       ) : (
         <Snippets
           label="Use it"
