@@ -174,7 +174,10 @@ export class MultipartReader {
   }
 
   #behindEnd(bytes: Buffer, last: boolean): number {
-    if (bytes.length > 2 || (last && bytes.length > 0 && !bytes.equals(this.#ends.line)))
+    // A line break, and an empty line where form-data-encoder wrote the form: no part to any parser.
+    const { line, head: two } = this.#ends
+    const isBlank = bytes.equals(two.subarray(0, bytes.length))
+    if (!isBlank || (last && bytes.length % line.length !== 0))
       return this.#refuse('The multipart body continues after its last boundary.')
     if (last) this.#state = 'over'
     return WAIT

@@ -41,6 +41,7 @@ const cases: [name: string, body: string, expected: string, type?: string][] = [
   ['model first', field('model', 'allowed') + FILE + END, 'ok'],
   ['model last', FILE + field('model', 'allowed') + END, 'ok'],
   ['no line break at the very end', `${FILE}${field('model', 'allowed')}--xyz--`, 'ok'],
+  ['an empty line behind the end', `${FILE}${field('model', 'allowed')}${END}\r\n`, 'ok'],
   ['a line break in front', `\r\n${field('model', 'allowed')}${FILE}${END}`, 'ok'],
   [
     'a quoted boundary',
@@ -348,6 +349,8 @@ const cases: [name: string, body: string, expected: string, type?: string][] = [
   ],
   ['a preamble', `x\r\n${field('model', 'allowed')}${END}`, AMBIGUOUS],
   ['an epilogue', `${field('model', 'allowed')}${END}${field('model', 'other')}${END}`, AMBIGUOUS],
+  ['more empty lines behind the end', `${field('model', 'allowed')}${END}\r\n\r\n`, AMBIGUOUS],
+  ['half a line break behind the end', `${field('model', 'allowed')}${END}\r`, AMBIGUOUS],
   ['a part behind the end', `${field('model', 'allowed')}--xyz--\r\n--xyz\r\n`, AMBIGUOUS],
   ['no end', field('model', 'allowed'), AMBIGUOUS],
   ['cut off', field('model', 'allowed').slice(0, 30), AMBIGUOUS],
