@@ -4,7 +4,7 @@ import { closedEverywhere } from './closed.ts'
 import type { Asks, BodyRule, EndpointClass, EndpointRow } from './endpoint-row.ts'
 import { PLACES, type FoundRow } from './endpoint-table.ts'
 import { givesModel } from './id-names.ts'
-import { decodedFully, looseName, objectRef, type ObjectRef } from './object-ref.ts'
+import { decodedFully, looseName, objectRef, withoutFormat, type ObjectRef } from './object-ref.ts'
 import type { Provider } from './provider.ts'
 import { piecesOf, refsOf } from './spelled.ts'
 import { givenId } from './unknown-ids.ts'
@@ -167,8 +167,9 @@ function classifyPath(
   const closed = closedClass(provider, loose, found)
   if (closed !== null) return { ...unknown, class: closed }
   if (unknown.spelling === 'dots') return unknown
-  const known = found && rowMatch(provider, found, hostParts)
-  if (known !== null) return known
+  const known =
+    found && !namesEndpoint(provider, method, loose) && rowMatch(provider, found, hostParts)
+  if (known) return known
   const resembled = provider.endpoints.resembled(loose.path)
   return found
     ? resembling({ ...unknown, spelling: 'odd' }, method, loose, resembled, provider)
@@ -181,6 +182,11 @@ function classifyPath(
         provider,
       )
 }
+
+/** Whether a lenient server may find an endpoint's own name where the path has a parameter. */
+const namesEndpoint = ({ endpoints }: Provider, method: string, { path }: Loose): boolean =>
+  endpoints.literal(method, path) !== null ||
+  endpoints.literal(method, withoutFormat(path)) !== null
 
 function literalMatch(row: EndpointRow, path: string, hostParts: HostParts): Match {
   return {

@@ -175,6 +175,10 @@ export const ATTACKS: readonly Attack[] = [
   own(`GET api.cartesia.ai/agents/calls?agent_id=${UUID}`),
   // https://docs.together.ai/reference/queue: everybody's requests.
   { by: 'open', on: 'POST api.together.xyz/v1/queue/clear', body: { model: 'model-1' } },
+  // A lenient server may read the name of an endpoint where its row has an id.
+  ...['Runs', 'runs.json', 'runs%20'].map((word) =>
+    scoped(`POST api.openai.com/v1/threads/${word}`, { model: 'model-2', assistant_id: 'a' }),
+  ),
   // https://replicate.com/docs/reference/http#files.get: an input may be a file by its address.
   own('POST api.replicate.com/v1/predictions', {
     version: 'acme/model:0123456789abcdef',
