@@ -1,5 +1,5 @@
 // `npm run test:corpus -- FOLDER`: converts every page below a folder of Notion exports and judges
-// each by the independent reading in ../fidelity. Prints every difference, a summary by kind, and
+// each by the independent reading in ../fidelity, and the positions of its tree. Prints every difference, a summary by kind, and
 // the count; fails if any page differs. Then converts each export to a folder of pages in every flavor;
 // fails if a link, an anchor or an asset in it is not there, or its certificate finds something lost.
 //   --limit N   differences printed a page (default 12)      --only TEXT   pages whose path
@@ -10,6 +10,7 @@ import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { judge, type Difference } from '../fidelity/compare.ts'
+import { positionFaults } from '../../packages/notion-markdown/test/position-faults.ts'
 import { reportPages } from './exports.ts'
 import { pagesOf } from './pages.ts'
 
@@ -108,7 +109,13 @@ function check(html: string, path: string): { markdown: string; differences: Dif
     const started = performance.now()
     const markdown = convertHtml(html, { fileName })
     milliseconds += performance.now() - started
-    return { markdown, differences: judge(html, markdown, fileName) }
+    const positions = positionFaults(html).map((actual) => ({
+      kind: 'position',
+      where: '',
+      expected: 'a position in the page',
+      actual,
+    }))
+    return { markdown, differences: [...judge(html, markdown, fileName), ...positions] }
   } catch (error) {
     return {
       markdown: '',

@@ -12,7 +12,9 @@ import {
 } from './html.ts'
 import type { DatabaseTable } from './databases.ts'
 import type { Links } from './links.ts'
-import { MEDIA, readInline } from './inline.ts'
+import { MEDIA, readInline, readValues } from './inline.ts'
+import type { ValueKind } from './property-types.ts'
+import type { Positions, Range } from './positions.ts'
 import { nestMarks, nestParagraphs, paragraphsOf, textOf } from './runs.ts'
 import type { BlockIds } from './source-marks.ts'
 import type { Block, Inline, List } from './tree.ts'
@@ -42,6 +44,8 @@ export interface Section {
   readonly tables: DatabaseTable[] | null
   /** Collects the ids of blocks; null if not requested. */
   readonly ids: BlockIds | null
+  /** Collects the places of nodes; null if not requested. */
+  readonly positions: Positions | null
 }
 
 /** A block's id in Notion as 32 hex digits; undefined where an element has none. */
@@ -73,18 +77,36 @@ export class Flow {
 
   /** The inline content of `nodes`. */
   inline(nodes: readonly Node[]): Inline[] {
+    const { positions } = this.section
     const [only] = nodes
-    if (nodes.length === 1 && typeof only === 'string' && !only.includes('\ufeff'))
+    if (!positions && nodes.length === 1 && typeof only === 'string' && !only.includes('\ufeff'))
       return textOf(only)
-    return nestMarks(readInline(nodes, this.links))
+    return nestMarks(readInline(nodes, this.links, positions), positions)
   }
 
-  /** The paragraphs of `nodes`, which are inline: blank lines part them. */
-  paragraphs(nodes: readonly Node[]): Inline[][] {
+  /** The inline content of an element. */
+  inlineOf(element: Element): Inline[] {
+    const { positions } = this.section
+    if (!positions) return this.inline(element.children)
+    return positions.inside(element, () => this.inline(element.children))
+  }
+
+  /** The inline content of a cell of a database, or of a property. */
+  values(cell: Element, kind: ValueKind): Inline[] {
+    const { positions } = this.section
+    if (!positions) return nestMarks(readValues(cell.children, kind, this.links))
+    return positions.inside(cell, () =>
+      nestMarks(readValues(cell.children, kind, this.links, positions), positions),
+    )
+  }
+
+  /** The paragraphs of `nodes`, which are inline: blank lines part them. @param within where they lie */
+  paragraphs(nodes: readonly Node[], within?: Range): Inline[][] {
+    const { positions } = this.section
     const [only] = nodes
-    if (nodes.length === 1 && typeof only === 'string' && !only.includes('\ufeff'))
+    if (!positions && nodes.length === 1 && typeof only === 'string' && !only.includes('\ufeff'))
       return paragraphsOf(only)
-    return nestParagraphs(readInline(nodes, this.links))
+    return nestParagraphs(readInline(nodes, this.links, positions, within), positions)
   }
 
   /** Adds the blocks of `nodes`; whether there were any. */
@@ -98,9 +120,10 @@ export class Flow {
       const reader = this.#readerOf(node)
       if (!reader && !this.#holdsBlocks(node)) continue
       this.#paragraph(nodes, from, i)
-      if (this.section.ids) this.#readNoting(node, reader, this.section.ids)
-      else if (reader) reader(node, this)
-      else this.read(node.children)
+      const { ids, positions } = this.section
+      if (positions) this.#readPlacing(node, reader, positions)
+      else if (ids) this.#readNoting(node, reader, ids)
+      else this.#readElement(node, reader)
       // Elements that have been read are released: a large page's elements and blocks need not be
       // in memory together.
       node.children = []
@@ -110,11 +133,23 @@ export class Flow {
     return this.blocks.length > count || countItems(this.blocks) > items
   }
 
+  #readElement(element: Element, reader: BlockReader | undefined): void {
+    if (reader) reader(element, this)
+    else this.read(element.children)
+  }
+
+  /** Reads an element, and records its place for the added blocks without one. */
+  #readPlacing(element: Element, reader: BlockReader | undefined, positions: Positions): void {
+    const { length } = this.blocks
+    positions.inside(element, () => this.#readElement(element, reader))
+    for (const block of this.blocks.slice(length))
+      positions.place(block, positions.ofElement(element))
+  }
+
   /** Reads an element, and records its id for the added blocks without an id. */
   #readNoting(element: Element, reader: BlockReader | undefined, ids: BlockIds): void {
     const [count, items] = [this.blocks.length, countItems(this.blocks)]
-    if (reader) reader(element, this)
-    else this.read(element.children)
+    this.#readElement(element, reader)
     const id = blockId(element)
     if (id === undefined) return
     const note = (node: object): void => void (ids.has(node) || ids.set(node, id))
@@ -161,7 +196,14 @@ export class Flow {
   #paragraph(nodes: readonly Node[], from: number, to: number): void {
     if (from === to) return
     const own = from === 0 && to === nodes.length ? nodes : nodes.slice(from, to)
-    for (const children of this.paragraphs(own)) this.add({ type: 'paragraph', children })
+    const { positions } = this.section
+    const within = positions?.ofSiblings(nodes, from, to)
+    for (const children of this.paragraphs(own, within)) {
+      const paragraph: Block = { type: 'paragraph', children }
+      // Beside other blocks it is not all of its element.
+      if (within && own !== nodes) positions?.place(paragraph, within)
+      this.add(paragraph)
+    }
   }
 }
 

@@ -11,6 +11,12 @@ export interface PageOptions {
   fileName?: string
 }
 
+/** Options of `parsePage`. */
+export interface ParseOptions extends PageOptions {
+  /** Whether each node of the tree says where it comes from in the page's HTML. Default: false. */
+  positions?: boolean
+}
+
 /**
  * Converts one page of a Notion HTML export to Markdown (CommonMark + GFM + math), exactly as the
  * API would, but for what hooks change.
@@ -40,13 +46,18 @@ export function toMarkdown(tree: Root, hooks: Hooks = {}): string {
 /**
  * Reads one page of a Notion HTML export.
  *
+ * With `positions`, every node has a `position` (unist), a range of `html`: a block that of its
+ * element, text that of its source with tags and references; a parent reaches around its children. A
+ * node that the page does not write, such as an empty cell, has the position of its parent.
+ *
  * @param html the page's text
  * @returns its id, title, icon, properties, assets, warnings and tree (mdast's node names)
  * @throws TypeError if the page is not a string
  */
-export function parsePage(html: string, options: PageOptions = {}): Page {
+export function parsePage(html: string, options: ParseOptions = {}): Page {
   checkString(html, 'parsePage')
-  return readPage(html, options.fileName ?? '')
+  const { fileName = '', positions = false } = options
+  return readPage(html, fileName, undefined, { hasPositions: positions })
 }
 
 /** Callers in plain JavaScript get an error about their argument, not an internal one. */

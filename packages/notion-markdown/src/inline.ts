@@ -13,6 +13,7 @@ import {
   type Node,
 } from './html.ts'
 import { decodeOnce, type Links } from './links.ts'
+import type { Positions, Range } from './positions.ts'
 import type { ValueKind } from './property-types.ts'
 import { MARK, isBlank, type Run } from './runs.ts'
 
@@ -22,6 +23,14 @@ interface Style {
   link: string | null
   /** Whether it is in a link, which may lead nowhere. */
   isLabel: boolean
+  /** The places of elements, and the content of the one that is being read; null if not wanted. */
+  source: Source | null
+}
+
+interface Source {
+  positions: Positions
+  /** Undefined for the element that the positions are within. */
+  within: Range | undefined
 }
 
 /** TABLE: element → the mark that it puts on its text. */
@@ -70,10 +79,21 @@ const STORED =
 /** The prefix that exporters since 2026 write before an attached file's name. */
 const ATTACHMENT = /^attachment:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:/
 
-/** Reads inline content into runs. */
-export function readInline(nodes: readonly Node[], links: Links): Run[] {
+/**
+ * Reads inline content into runs.
+ *
+ * @param positions for the runs' places
+ * @param within where the nodes lie; default: in the element that the positions are within
+ */
+export function readInline(
+  nodes: readonly Node[],
+  links: Links,
+  positions?: Positions | null,
+  within?: Range,
+): Run[] {
   const runs: Run[] = []
-  readNodes(nodes, { marks: 0, link: null, isLabel: false }, links, runs)
+  const source = positions ? { positions, within } : null
+  readNodes(nodes, { marks: 0, link: null, isLabel: false, source }, links, runs)
   return runs
 }
 
@@ -82,16 +102,21 @@ export function readInline(nodes: readonly Node[], links: Links): Run[] {
  * people, files, relations, dates, check boxes), which the exporter writes without a separator,
  * they are joined by `, `.
  */
-export function readValues(nodes: readonly Node[], type: ValueKind, links: Links): Run[] {
+export function readValues(
+  nodes: readonly Node[],
+  type: ValueKind,
+  links: Links,
+  positions?: Positions | null,
+): Run[] {
   const inner = nodes.filter(holdsSomething)
   const kind = kindOf(inner[0])
   if (type === 'text' || kind === null || inner.some((node) => kindOf(node) !== kind))
-    return readInline(nodes, links)
+    return readInline(nodes, links, positions)
   // If unknown, a space between two links or dates counts as typed.
   if (type === 'unknown' && (kind === 'a' || kind === 'time') && hasTextBetween(nodes))
-    return readInline(nodes, links)
+    return readInline(nodes, links, positions)
   const values = inner
-    .map((node) => readInline([node], links))
+    .map((node) => readInline([node], links, positions))
     .filter((runs) => !runs.every(isBlank))
   return values.flatMap((runs, i) => (i === 0 ? runs : [plain(', '), ...runs]))
 }
@@ -164,7 +189,7 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
       if (isWrapper(node)) return readAll(node, style, links, runs)
       return readAll(
         node,
-        { marks: style.marks, link: style.link ?? targetOf(node, links), isLabel: true },
+        { ...style, link: style.link ?? targetOf(node, links), isLabel: true },
         links,
         runs,
       )
@@ -222,26 +247,48 @@ function medium(element: Element, style: Style, links: Links, runs: Run[]): void
 }
 
 function readAll(element: Element, style: Style, links: Links, runs: Run[]): void {
-  readNodes(element.children, style, links, runs)
+  const { source } = style
+  if (!source) return readNodes(element.children, style, links, runs)
+  const { positions } = source
+  const inner = { positions, within: positions.contentOf(element) }
+  readNodes(element.children, { ...style, source: inner }, links, runs)
+}
+
+const ofSiblings = (
+  { positions, within }: Source,
+  nodes: readonly Node[],
+  from: number,
+  to: number,
+): Range => positions.ofSiblings(nodes, from, to, within)
+
+/** Places the runs from `first` on that have no place yet. */
+function placeRuns(runs: readonly Run[], first: number, range: Range): void {
+  for (let i = first; i < runs.length; i++) {
+    const run = runs[i]
+    if (run) run.at ??= range
+  }
 }
 
 /** Reads siblings; consecutive `<br>`s together, because the text on both sides counts. */
 function readNodes(nodes: readonly Node[], style: Style, links: Links, runs: Run[]): void {
   for (let i = 0; i < nodes.length; i++) {
     const node = nodes[i]!
+    const first = runs.length
     if (typeof node === 'string' || node.name !== 'br') {
       read(node, style, links, runs)
+      if (style.source) placeRuns(runs, first, ofSiblings(style.source, nodes, i, i + 1))
       continue
     }
     let end = i + 1
     while (end < nodes.length && isBreakOrBlank(nodes[end]!)) end++
     const value = isText(nodes[i - 1]) && isText(nodes[end]) ? 'typed' : 'br'
-    for (; i < end; i++) {
-      const one = nodes[i]!
+    for (let at = i; at < end; at++) {
+      const one = nodes[at]!
       if (typeof one === 'string') read(one, style, links, runs)
       else runs.push({ kind: 'break', value, marks: style.marks, link: style.link })
     }
-    i--
+    if (style.source) placeRuns(runs, first, ofSiblings(style.source, nodes, i, end))
+    i = end - 1
   }
 }
 

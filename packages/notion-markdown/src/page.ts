@@ -17,11 +17,12 @@ import {
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { documentDate } from './document-date.ts'
 import type { Strength } from './order.ts'
-import { parseHtml } from './parse.ts'
+import { cleanHtml, parseHtml } from './parse.ts'
+import { addPositions, Positions } from './positions.ts'
 import type { DatabaseTable } from './databases.ts'
 import type { Property } from './property-values.ts'
 import type { BlockIds } from './source-marks.ts'
-import { plainText, type Inline, type Root } from './tree.ts'
+import { plainText, type Block, type Inline, type Root } from './tree.ts'
 
 /** What is known of a page besides its text. */
 export interface PageFacts {
@@ -60,6 +61,8 @@ export interface PageNotes {
   readonly ids?: BlockIds
   /** Its databases, in their order. */
   readonly tables?: DatabaseTable[]
+  /** Whether the nodes of its tree get positions. */
+  readonly hasPositions?: boolean
 }
 
 /**
@@ -72,9 +75,11 @@ export function readPage(
   html: string,
   path: string,
   archive?: Archive,
-  { ids, tables }: PageNotes = {},
+  { ids, tables, hasPositions }: PageNotes = {},
 ): Page {
-  const document = parseHtml(html)
+  const parsed = cleanHtml(html)
+  const positions = hasPositions ? new Positions(parsed.length) : null
+  const document = parseHtml(parsed, positions)
   const date = documentDate(document)
   const article = find(document, 8, (element) => element.name === 'article')
   const fileName = path.slice(path.lastIndexOf('/') + 1)
@@ -87,6 +92,7 @@ export function readPage(
     title: '',
     ids: ids ?? null,
     tables: tables ?? null,
+    positions,
   })
 
   // A page that has lost its article is known by the title in its header; other pages have headers
@@ -99,14 +105,10 @@ export function readPage(
       (article !== undefined || find(element, 4, isTitle) !== undefined),
   )
   const heading = find(header ?? article ?? document, 6, isTitle)
-  const icon = header ? takeIcon(header, heading) : null
+  const frame = header && find(header, 3, isIconFrame)
+  const icon = frame ? takeIcon(frame, heading) : null
   const inlineTitle = titleOf(heading, document, fileName, flow)
-  flow.add({
-    type: 'heading',
-    depth: 1,
-    id: null,
-    children: icon ? [{ type: 'text', value: `${icon} ` }, ...inlineTitle] : inlineTitle,
-  })
+  addTitle(inlineTitle, { icon, frame, heading }, flow)
 
   flow.section.title = plainText(inlineTitle)
   const properties: Properties = { shown: new Map(), typed: new Map() }
@@ -122,6 +124,8 @@ export function readPage(
         'The page does not look like one that Notion exported. It was converted as the HTML that it is.',
     })
 
+  const tree: Root = { type: 'root', children: flow.blocks }
+  if (positions) addPositions(tree, positions, { source: html, parsed })
   return {
     id: idOf(article, fileName),
     title: plainText(inlineTitle),
@@ -134,7 +138,7 @@ export function readPage(
     links: [...links.pages],
     claims: [...links.claims],
     databases: [...links.databases],
-    tree: { type: 'root', children: flow.blocks },
+    tree,
   }
 }
 
@@ -162,6 +166,7 @@ export function readDatabasePage(
     title,
     ids: null,
     tables: tables ?? null,
+    positions: null,
   })
   flow.add({ type: 'heading', depth: 1, id: null, children: [{ type: 'text', value: title }] })
   const database = links.database(id)
@@ -214,7 +219,7 @@ function titleOf(
   fileName: string,
   flow: Flow,
 ): Inline[] {
-  const shown = heading ? flow.inline(heading.children) : []
+  const shown = heading ? flow.inlineOf(heading) : []
   if (shown.length > 0) return shown
   const title = find(document, 4, (element) => element.name === 'title')
   const named = title ? textContent(title).replace(/\s+/g, ' ').trim() : ''
@@ -228,13 +233,30 @@ function titleOf(
   return [{ type: 'text', value }]
 }
 
+/** Adds the page's heading, its icon in front. */
+function addTitle(
+  title: readonly Inline[],
+  header: { icon: string | null; frame: Element | undefined; heading: Element | undefined },
+  flow: Flow,
+): void {
+  const { positions } = flow.section
+  const { icon, frame, heading } = header
+  const children = [...title]
+  if (icon !== null) {
+    const text: Inline = { type: 'text', value: `${icon} ` }
+    if (frame) positions?.place(text, positions.ofElement(frame))
+    children.unshift(text)
+  }
+  const block: Block = { type: 'heading', depth: 1, id: null, children }
+  if (heading) positions?.place(block, positions.ofElement(heading))
+  flow.add(block)
+}
+
 /**
  * The icon, taken out of its frame; one that is a picture has no place in text. A frame that is
  * never ended holds the heading and what follows it.
  */
-function takeIcon(header: Element, heading: Element | undefined): string | null {
-  const frame = find(header, 3, isIconFrame)
-  if (!frame) return null
+function takeIcon(frame: Element, heading: Element | undefined): string | null {
   const icon = takeUntil(frame, (child) => child === heading)
     .map(iconText)
     .join('')

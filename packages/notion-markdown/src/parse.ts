@@ -8,6 +8,7 @@
 // each equation) is skipped without being read.
 import { decodeText } from './entities.ts'
 import { INLINE, attribute, type Element } from './html.ts'
+import type { Positions } from './positions.ts'
 
 /**
  * Elements deeper than this become part of the text of the one that holds them: the stack has no
@@ -68,10 +69,14 @@ const SLASH = 0x2f
 const BANG = 0x21
 const QUESTION = 0x3f
 
-/** Reads HTML into a tree whose root has the name `#document`. */
-export function parseHtml(source: string): Element {
-  const html = clean(source)
-  const tree = new Tree()
+/**
+ * Reads HTML into a tree whose root has the name `#document`.
+ *
+ * @param html text without anything that `cleanHtml` removes
+ * @param positions takes the places of elements
+ */
+export function parseHtml(html: string, positions: Positions | null = null): Element {
+  const tree = new Tree(positions)
   // Bytes looked at for equations in vain: past one whole text of them, equations are read like any
   // other element.
   let vain = 0
@@ -101,7 +106,7 @@ export function parseHtml(source: string): Element {
     if (end < 0) break
     at = from = end + 1
     if (!match) {
-      if (next === SLASH) tree.end(lower(html.slice(lt + 2, end).trim()))
+      if (next === SLASH) tree.end(lower(html.slice(lt + 2, end).trim()), lt, from)
       continue
     }
     const name = lower(match[0])
@@ -109,7 +114,7 @@ export function parseHtml(source: string): Element {
     const unseen = RAW_TEXT.get(name)
     if (unseen) {
       // Of a drawing the class is kept: in a table's head it is all that tells a property's type.
-      if (name === 'svg') tree.leaf(name, attributes)
+      if (name === 'svg') tree.leaf({ name, attributes, children: [] }, lt, from)
       if (!attributes.endsWith('/')) at = from = afterMatch(html, unseen, at)
       continue
     }
@@ -119,21 +124,23 @@ export function parseHtml(source: string): Element {
       if (balanced < 0) vain += html.length - at
       const tex = texOf(html.slice(at, after))
       if (tex !== undefined) {
-        tree.equation(tex)
+        tree.leaf({ name: 'math', attributes: '', children: [tex] }, lt, after)
         at = from = after
         continue
       }
       vain += after - at
     }
-    tree.start(name, attributes)
+    tree.start(name, attributes, lt, from)
     // The line end right behind `<pre>` is not part of it (HTML standard).
     if (name === 'pre' && html.startsWith('\n', at)) at = ++from
   }
+  tree.finish(html.length)
   return tree.root
 }
 
 /** The tree in the making: its open elements, and where the next child goes. */
 class Tree {
+  readonly #positions: Positions | null
   readonly root: Element = { name: '#document', attributes: '', children: [] }
   #target = this.root
   // Open elements: their names, and for each the node that takes its children (an ancestor's where
@@ -147,6 +154,10 @@ class Tree {
   // Whether a flattened block has begun since the last text.
   #parted = false
 
+  constructor(positions: Positions | null) {
+    this.#positions = positions
+  }
+
   /** Adds text, as one string with the text before it. */
   text(source: string): void {
     const { children } = this.#target
@@ -158,19 +169,16 @@ class Tree {
     else children.push(text)
   }
 
-  /** An equation, as an element `math` that holds its TeX. */
-  equation(tex: string): void {
-    this.#target.children.push({ name: 'math', attributes: '', children: [tex] })
+  /** An element without content of its own: an equation, as `math` with its TeX, or a drawing. */
+  leaf(element: Element, from: number, to: number): void {
+    this.#positions?.open(element, from, to)
+    this.#target.children.push(element)
   }
 
-  /** An element without content. */
-  leaf(name: string, attributes: string): void {
-    this.#target.children.push({ name, attributes, children: [] })
-  }
-
-  start(name: string, attributes: string): void {
+  /** @param from where the tag begins; @param to where its content does */
+  start(name: string, attributes: string, from: number, to: number): void {
     const implied = IMPLIED_END.get(name)
-    if (implied) this.#endImplied(implied)
+    if (implied) this.#endImplied(implied, from)
     const isVoid = VOID.has(name)
     let target = this.#target
     if (this.#depth >= MAX_DEPTH) {
@@ -182,6 +190,7 @@ class Tree {
       const element: Element = { name, attributes, children: [] }
       if (!isHidden(element)) target.children.push(element)
       target = element
+      this.#positions?.open(element, from, to)
     }
     if (isVoid) return
     if (target !== this.#target) this.#depth += ELEMENT_DEPTH.get(name) ?? 1
@@ -193,7 +202,8 @@ class Tree {
     this.#targets.push(target)
   }
 
-  end(name: string): void {
+  /** @param from where the tag begins; @param to where it ends */
+  end(name: string, from: number, to: number): void {
     const start = this.#lastOpen(name)
     if (start < 0) return
     if (INLINE.has(name)) {
@@ -201,7 +211,12 @@ class Tree {
       for (let i = start + 1; i < this.#names.length; i++) if (!INLINE.has(this.#names[i]!)) return
     } else if (!TABLE.has(name) && start < Math.max(this.#lastOpen('td'), this.#lastOpen('th')))
       return
-    this.#closeTo(start)
+    this.#closeTo(start, from, to)
+  }
+
+  /** Ends all elements with the text. */
+  finish(end: number): void {
+    if (this.#positions) this.#closeTo(1, end, end)
   }
 
   /** The place among the open elements of the last one with this name, −1 if there is none. */
@@ -213,7 +228,7 @@ class Tree {
    * Ends the outermost of `ends` that only inline elements, paragraphs and other `ends` part from
    * here.
    */
-  #endImplied(ends: readonly string[]): void {
+  #endImplied(ends: readonly string[], at: number): void {
     if (!ends.some((name) => this.#lastOpen(name) >= 0)) return
     let last = this.#names.length
     for (let i = last - 1, reach = 0; i > 0 && reach < MAX_LOOKUP; i--, reach++) {
@@ -221,15 +236,18 @@ class Tree {
       if (ends.includes(name)) last = i
       else if (!INLINE.has(name) && name !== 'p') break
     }
-    this.#closeTo(last)
+    this.#closeTo(last, at, at)
   }
 
-  /** Ends open elements until `count` are left. */
-  #closeTo(count: number): void {
+  /** Ends open elements until `count` are left; the last of them with an end tag `from … to`. */
+  #closeTo(count: number, from: number, to: number): void {
     while (this.#names.length > count) {
       const name = this.#names.pop()!
-      if (this.#targets.pop() !== this.#targets[this.#targets.length - 1])
+      const target = this.#targets.pop()
+      if (target !== this.#targets[this.#targets.length - 1]) {
         this.#depth -= ELEMENT_DEPTH.get(name) ?? 1
+        if (target) this.#positions?.close(target, from, this.#names.length === count ? to : from)
+      }
       this.#open.get(name)!.pop()
     }
     this.#target = this.#targets[this.#targets.length - 1]!
@@ -246,8 +264,11 @@ function isHidden(element: Element): boolean {
   )
 }
 
-/** Line ends as `\n`; no U+0000 (which the converter uses as a mark of its own). */
-function clean(source: string): string {
+/**
+ * Text for the parser: without a byte order mark, line ends as `\n`, no U+0000 (which the converter
+ * uses as a mark of its own).
+ */
+export function cleanHtml(source: string): string {
   let html = source.charCodeAt(0) === 0xfeff ? source.slice(1) : source
   if (html.includes('\r')) html = html.replace(/\r\n?/g, '\n')
   if (html.includes('\0')) html = html.replaceAll('\0', '')

@@ -1,6 +1,7 @@
 // Runs: a line of text as pieces that carry their marks, the form between the exporter's HTML (one
 // nest of tags a run, spaces and line breaks inside the tags) and the tree (each mark once, as far
 // as it reaches, without spaces at its edges).
+import type { Positions, Range } from './positions.ts'
 import type { Inline } from './tree.ts'
 
 /** The bits of `Run.marks`. */
@@ -21,6 +22,8 @@ export interface Run {
   marks: number
   /** The address of the link that it is in; runs of one address in a row become one link. */
   link: string | null
+  /** Its place in the page, if positions are wanted. */
+  at?: Range
 }
 
 const BLANK = /^\s*$/
@@ -29,20 +32,27 @@ const BLANK = /^\s*$/
  * The inline nodes of a line: white space out of marks, twins merged, breaks at the edges dropped,
  * marks nested.
  */
-export function nestMarks(runs: readonly Run[]): Inline[] {
+export function nestMarks(runs: readonly Run[], positions?: Positions | null): Inline[] {
   const plain = plainValue(runs)
-  if (plain !== undefined) return textOf(plain)
+  if (plain !== undefined) return placed(textOf(plain), runs[0], positions)
   const clean = mergeRuns(moveSpacesOut(splitLines(runs)))
-  return buildTree(clean, 0, clean.length, 0, false)
+  return buildTree(clean, { from: 0, to: clean.length, done: 0, linked: false }, positions)
 }
 
 /** As `nestMarks`, but a blank line ends a paragraph: no mark and no link reaches over it. */
-export function nestParagraphs(runs: readonly Run[]): Inline[][] {
+export function nestParagraphs(runs: readonly Run[], positions?: Positions | null): Inline[][] {
   const plain = plainValue(runs)
-  if (plain !== undefined) return paragraphsOf(plain)
+  if (plain !== undefined)
+    return paragraphsOf(plain).map((nodes) => placed(nodes, runs[0], positions))
   return splitAtBlankLines(mergeRuns(moveSpacesOut(splitLines(runs))), isBreak).map((paragraph) =>
-    buildTree(paragraph, 0, paragraph.length, 0, false),
+    buildTree(paragraph, { from: 0, to: paragraph.length, done: 0, linked: false }, positions),
   )
+}
+
+/** The nodes of a run, in its place. */
+function placed(nodes: Inline[], run: Run | undefined, positions?: Positions | null): Inline[] {
+  if (positions && run?.at) for (const node of nodes) positions.place(node, run.at)
+  return nodes
 }
 
 /** The text of a line that is nothing else; undefined where marks, links or breaks are in it. */
@@ -74,8 +84,6 @@ function splitAtBlankLines<T>(nodes: readonly T[], isBreak: (node: T) => boolean
   return paragraphs
 }
 
-const BREAK: Inline = { type: 'break' }
-
 /** The nodes of text without marks, whose lines are parted by `\n`; none if it shows nothing. */
 export function textOf(value: string): Inline[] {
   if (BLANK.test(value)) return []
@@ -86,7 +94,7 @@ export function textOf(value: string): Inline[] {
   for (const line of value.split('\n')) {
     const text = trimLine(line)
     if (text !== '') {
-      if (nodes.length > 0) for (; breaks > 0; breaks--) nodes.push(BREAK)
+      if (nodes.length > 0) for (; breaks > 0; breaks--) nodes.push({ type: 'break' })
       nodes.push({ type: 'text', value: text })
       breaks = 0
     }
@@ -110,7 +118,7 @@ function splitLines(runs: readonly Run[]): Run[] {
     }
     const lines = run.value.includes('\n') ? run.value.split('\n') : [run.value]
     for (let i = 0; i < lines.length; i++) {
-      if (i > 0) out.push({ kind: 'break', value: '', marks: run.marks, link: run.link })
+      if (i > 0) out.push({ ...run, kind: 'break', value: '' })
       const line = lines[i]!
       if (line === '') continue
       if (run.marks === 0 && run.link === null) {
@@ -179,7 +187,7 @@ function mergeRuns(runs: Run[]): Run[] {
       run.marks === last.marks &&
       run.link === last.link
     ) {
-      out[out.length - 1] = { ...last, value: last.value + run.value }
+      out[out.length - 1] = merged(last, run)
     } else {
       // Two equations in a row would share their `$`.
       if (last?.kind === 'math' && run.kind === 'math')
@@ -242,16 +250,30 @@ function trimLine(value: string, ends: 'both' | 'start' | 'end' = 'both'): strin
   return value.slice(start, end)
 }
 
-/**
- * Nests the marks of `runs[from … to)` that are not in `done`: the one that reaches farthest is the
- * outermost.
- */
+/** Two runs of text as one. */
+function merged(run: Run, next: Run): Run {
+  const value = run.value + next.value
+  if (!run.at || !next.at) return { ...run, value }
+  const at = {
+    start: Math.min(run.at.start, next.at.start),
+    end: Math.max(run.at.end, next.at.end),
+  }
+  return { ...run, value, at }
+}
+
+/** Runs `from … to` whose marks `done` are nested already, in a link or not. */
+interface Stretch {
+  from: number
+  to: number
+  done: number
+  linked: boolean
+}
+
+/** Nests the marks of runs: the one that reaches farthest is the outermost. */
 function buildTree(
   runs: readonly Run[],
-  from: number,
-  to: number,
-  done: number,
-  linked: boolean,
+  { from, to, done, linked }: Stretch,
+  positions: Positions | null | undefined,
 ): Inline[] {
   const out: Inline[] = []
   for (let i = from; i < to;) {
@@ -273,11 +295,15 @@ function buildTree(
       }
     }
     if (outer) {
-      out.push({ type: outer, children: buildTree(runs, i, reach, done | MARK[outer], linked) })
+      const inner = { from: i, to: reach, done: done | MARK[outer], linked }
+      out.push({ type: outer, children: buildTree(runs, inner, positions) })
     } else if (!linked && run.link !== null) {
-      out.push({ type: 'link', url: run.link, children: buildTree(runs, i, reach, done, true) })
+      const inner = { from: i, to: reach, done, linked: true }
+      out.push({ type: 'link', url: run.link, children: buildTree(runs, inner, positions) })
     } else {
-      out.push(leaf(run))
+      const node = leaf(run)
+      if (positions && run.at) positions.place(node, run.at)
+      out.push(node)
       reach = i + 1
     }
     i = reach
@@ -286,7 +312,7 @@ function buildTree(
 }
 
 function leaf(run: Run): Inline {
-  if (run.kind === 'break') return BREAK
+  if (run.kind === 'break') return { type: 'break' }
   if (run.kind === 'math') return { type: 'inlineMath', value: run.value }
   if (run.kind === 'image') return { type: 'image', url: run.value, alt: run.alt ?? '' }
   return { type: run.marks & MARK.code ? 'inlineCode' : 'text', value: run.value }

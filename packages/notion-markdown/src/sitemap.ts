@@ -2,7 +2,7 @@
 // contents.
 import { attribute, find, textContent, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
-import { parseHtml } from './parse.ts'
+import { cleanHtml, parseHtml } from './parse.ts'
 import type { Block, List, Root } from './tree.ts'
 
 /** One line of a sitemap. */
@@ -35,7 +35,7 @@ const isLink = (node: Node): node is Element => typeof node !== 'string' && node
 
 /** Reads a sitemap. */
 export function readSitemap(html: string, links: Links): Sitemap {
-  const document = parseHtml(html)
+  const document = parseHtml(cleanHtml(html))
   const workspace: Sitemap['workspace'] = { id: null, name: null }
   // Around the workspace's details the outermost list has the workspace's id, and no link.
   const outermost = find(document, 8, isList)

@@ -7,43 +7,63 @@ import type { Callout } from './callout-syntax.ts'
 /** A heading's depth in Markdown. */
 export type Depth = 1 | 2 | 3 | 4 | 5 | 6
 
+/** A place in a text (unist `Point`). */
+export interface Point {
+  /** From 1 on. */
+  line: number
+  column: number
+  /** In UTF-16 code units, from 0 on. */
+  offset: number
+}
+/** A range of a text (unist `Position`). */
+export interface Position {
+  start: Point
+  /** The first point after it. */
+  end: Point
+}
+/** What all nodes have (unist `Node`). */
+export interface Positioned {
+  /** Where the node comes from in the page's HTML, if `parsePage` is asked for positions. */
+  position?: Position
+}
+
 /** Plain text (mdast `text`). */
-export interface Text {
+export interface Text extends Positioned {
   type: 'text'
   value: string
 }
 /** A hard line break (mdast `break`). */
-export interface Break {
+export interface Break extends Positioned {
   type: 'break'
 }
 /** Code within a line (mdast `inlineCode`). */
-export interface InlineCode {
+export interface InlineCode extends Positioned {
   type: 'inlineCode'
   value: string
 }
 /** An equation within text; `value` is its TeX, on one line. */
-export interface InlineMath {
+export interface InlineMath extends Positioned {
   type: 'inlineMath'
   value: string
 }
 /** Emphasised, strong or deleted text (mdast `emphasis`, `strong`, `delete`). */
-export interface Marked {
+export interface Marked extends Positioned {
   type: 'strong' | 'emphasis' | 'delete'
   children: Inline[]
 }
 /** Underlined text, which mdast does not have. */
-export interface Underline {
+export interface Underline extends Positioned {
   type: 'underline'
   children: Inline[]
 }
 /** A link (mdast `link`). */
-export interface Link {
+export interface Link extends Positioned {
   type: 'link'
   url: string
   children: Inline[]
 }
 /** An image (mdast `image`). */
-export interface Image {
+export interface Image extends Positioned {
   type: 'image'
   url: string
   alt: string
@@ -53,7 +73,7 @@ export interface Image {
 export type Inline = Text | Break | InlineCode | InlineMath | Marked | Underline | Link | Image
 
 /** A heading (mdast `heading`). */
-export interface Heading {
+export interface Heading extends Positioned {
   type: 'heading'
   depth: Depth
   /** The block's id in Notion, which a table of contents names. */
@@ -61,12 +81,12 @@ export interface Heading {
   children: Inline[]
 }
 /** A paragraph (mdast `paragraph`). */
-export interface Paragraph {
+export interface Paragraph extends Positioned {
   type: 'paragraph'
   children: Inline[]
 }
 /** A bulleted or numbered list (mdast `list`). */
-export interface List {
+export interface List extends Positioned {
   type: 'list'
   ordered: boolean
   /** The first item's number; null for a list without numbers. */
@@ -74,51 +94,51 @@ export interface List {
   children: ListItem[]
 }
 /** An item of a list; `checked` makes it a to-do (mdast `listItem`). */
-export interface ListItem {
+export interface ListItem extends Positioned {
   type: 'listItem'
   /** Whether a to-do is done; null for what is not a to-do. */
   checked: boolean | null
   children: Block[]
 }
 /** A quote or callout (mdast `blockquote`). */
-export interface Blockquote {
+export interface Blockquote extends Positioned {
   type: 'blockquote'
   /** How a callout is written that is to be more than a quote. */
   callout?: Callout
   children: Block[]
 }
 /** A fenced code block (mdast `code`). */
-export interface Code {
+export interface Code extends Positioned {
   type: 'code'
   lang: string | null
   value: string
 }
 /** A block equation; `value` is its TeX. */
-export interface MathBlock {
+export interface MathBlock extends Positioned {
   type: 'math'
   value: string
 }
 /** The first row is the header; its cells may be empty. */
-export interface Table {
+export interface Table extends Positioned {
   type: 'table'
   children: TableRow[]
 }
 /** A row of a table (mdast `tableRow`). */
-export interface TableRow {
+export interface TableRow extends Positioned {
   type: 'tableRow'
   children: TableCell[]
 }
 /** A cell of a table (mdast `tableCell`). */
-export interface TableCell {
+export interface TableCell extends Positioned {
   type: 'tableCell'
   children: Inline[]
 }
 /** A divider (mdast `thematicBreak`). */
-export interface ThematicBreak {
+export interface ThematicBreak extends Positioned {
   type: 'thematicBreak'
 }
 /** A toggle. `depth` is that of a toggle heading in the document, null for a plain toggle. */
-export interface Details {
+export interface Details extends Positioned {
   type: 'details'
   depth: Depth | null
   id: string | null
@@ -139,7 +159,7 @@ export type Block =
   | Details
 
 /** A page's blocks (mdast `root`). */
-export interface Root {
+export interface Root extends Positioned {
   type: 'root'
   children: Block[]
 }

@@ -2,6 +2,7 @@
 import { attribute, find, hasClass, iconText, takeUntil, type Element } from '../html.ts'
 import { calloutOf } from '../callout-syntax.ts'
 import type { Flow } from '../flow.ts'
+import type { Inline } from '../tree.ts'
 
 /** A callout becomes a quote that begins with its icon. */
 export function readCallout(element: Element, flow: Flow): void {
@@ -21,9 +22,11 @@ export function readCallout(element: Element, flow: Flow): void {
   )
   if (icon !== '') {
     const [first] = children
-    if (first?.type === 'paragraph' && first.children[0]?.type !== 'image')
-      first.children = [{ type: 'text', value: `${icon} ` }, ...first.children]
-    else children.unshift({ type: 'paragraph', children: [{ type: 'text', value: icon }] })
+    const isLead = first?.type === 'paragraph' && first.children[0]?.type !== 'image'
+    const text: Inline = { type: 'text', value: isLead ? `${icon} ` : icon }
+    if (frame) flow.section.positions?.place(text, flow.section.positions.ofElement(frame))
+    if (isLead) first.children = [text, ...first.children]
+    else children.unshift({ type: 'paragraph', children: [text] })
   }
   const style = flow.links.callouts
   const callout = style && { callout: calloutOf(style, icon, children) }

@@ -24,7 +24,10 @@ export function readFigure(element: Element, flow: Flow): void {
   const inner = element.children.filter((node) => !isCaption(node))
   const first = inner.find((node): node is Element => typeof node !== 'string')
   const captions = [...(first?.children ?? []), ...element.children].filter(isCaption)
-  const caption = captions.flatMap((node) => flow.paragraphs(node.children))
+  const { positions } = flow.section
+  const caption = captions.flatMap((node) =>
+    flow.paragraphs(node.children, positions?.contentOf(node)),
+  )
   if (first) first.children = first.children.filter((node) => !isCaption(node))
   const shown = { ...element, children: first ? [first] : [] }
   const bookmark = find(shown, 1, (child) => child.name === 'a' && hasClass(child, 'bookmark'))
@@ -100,7 +103,7 @@ const ASIDE = ['bookmark-description', 'bookmark-href', 'bookmark-image']
 function readBookmark(element: Element, flow: Flow): void {
   const part = (name: string): Inline[] => {
     const found = find(element, 4, (below) => hasClass(below, name))
-    return found ? flow.inline(found.children) : []
+    return found ? flow.inlineOf(found) : []
   }
   const target = flow.links.resolve(attribute(element, 'href'), 'file')
   let title = part('bookmark-title')

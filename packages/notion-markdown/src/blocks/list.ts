@@ -38,14 +38,19 @@ function addItems(
   start: number | null,
   checked: (item: Element) => boolean | null,
 ): void {
+  const { positions } = flow.section
   const items: ListItem[] = []
   for (const { item, nodes } of partsOf(element)) {
     const done = item && checked(item)
-    const children = flow.inside(done === null ? nodes : withoutBox(nodes))
+    const shown = done === null ? nodes : withoutBox(nodes)
+    const children =
+      positions && item ? positions.inside(item, () => flow.inside(shown)) : flow.inside(shown)
     const last = items[items.length - 1]
-    if (item || (!last && children.length > 0))
-      items.push({ type: 'listItem', checked: done, children })
-    else for (const child of children) last?.children.push(child)
+    if (item || (!last && children.length > 0)) {
+      const node: ListItem = { type: 'listItem', checked: done, children }
+      if (item) positions?.place(node, positions.ofElement(item))
+      items.push(node)
+    } else for (const child of children) last?.children.push(child)
   }
   if (items.length === 0) return
   const ordered = start !== null

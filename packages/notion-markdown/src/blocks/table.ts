@@ -2,10 +2,9 @@ import { attribute, find, hasClass, isIcon, textContent, type Element, type Node
 import { blockId, type Flow } from '../flow.ts'
 import { hiddenRows } from './database.ts'
 import { rowOfText, titlePage, type DatabaseRow } from '../databases.ts'
-import { readValues } from '../inline.ts'
+import type { Positions } from '../positions.ts'
 import { typeOfColumn, typeOfRow } from '../property-types.ts'
 import { rawOfText, readRawValue, valueOf, type Property } from '../property-values.ts'
-import { nestMarks } from '../runs.ts'
 import type { BlockIds } from '../source-marks.ts'
 import { plainText, type Inline, type TableCell, type TableRow } from '../tree.ts'
 
@@ -20,9 +19,7 @@ export function readTable(element: Element, flow: Flow): void {
   const cells = grid.map((places) =>
     places.map((cell, x) => {
       if (cell === null) return []
-      return columns
-        ? nestMarks(readValues(cell.children, columns[x]?.holds ?? 'unknown', flow.links))
-        : flow.inline(cell.children)
+      return columns ? flow.values(cell, columns[x]?.holds ?? 'unknown') : flow.inlineOf(cell)
     }),
   )
   const width = cells.reduce((most, row) => Math.max(most, row.length), 0)
@@ -44,7 +41,9 @@ export function readTable(element: Element, flow: Flow): void {
     rowOf(header, width),
     ...cells.map((row) => rowOf(row, Math.max(1, row.length))),
   ]
-  if (flow.section.ids) noteRows(rows, children.slice(firstRow), flow.section.ids)
+  const { ids, positions } = flow.section
+  if (ids) noteRows(rows, children.slice(firstRow), ids)
+  if (positions) placeRows(rows, grid, children.slice(firstRow), positions)
   flow.add({ type: 'table', children })
   if (!columns) return
   flow.section.tables?.push({
@@ -82,6 +81,22 @@ function noteRows(rows: readonly Row[], shown: readonly TableRow[], ids: BlockId
   for (const [i, { row }] of rows.entries()) {
     const id = blockId(row)
     if (id !== undefined && shown[i]) ids.set(shown[i], id)
+  }
+}
+
+/** Records the places of a table's rows and cells. */
+function placeRows(
+  rows: readonly Row[],
+  grid: readonly (Element | null)[][],
+  shown: readonly TableRow[],
+  positions: Positions,
+): void {
+  for (const [y, { row }] of rows.entries()) {
+    const node = shown[y]
+    if (!node) continue
+    positions.place(node, positions.ofElement(row))
+    for (const [x, cell] of node.children.entries())
+      positions.place(cell, positions.ofElement(grid[y]?.[x] ?? row))
   }
 }
 
@@ -128,12 +143,12 @@ export function readProperties(
     const [name, value] = cellsOf(row)
     if (!name) return []
     const { type, holds } = typeOfRow(row)
-    const shown = value ? nestMarks(readValues(value.children, holds, flow.links)) : []
+    const shown = value ? flow.values(value, holds) : []
     const typed: Property = {
       type,
       value: value ? valueOf(readRawValue(value, shown), type) : { type: 'empty' },
     }
-    return [{ name: flow.inline(name.children), value: shown, typed }]
+    return [{ name: flow.inlineOf(name), value: shown, typed }]
   })
 }
 

@@ -18,7 +18,7 @@ export function readNavigation(element: Element, flow: Flow): void {
   const above: { item: ListItem; indent: number }[] = []
   for (const child of element.children) {
     const link = isContents ? linkOf(child) : undefined
-    const text = link ? flow.inline(link.children) : []
+    const text = link ? flow.inlineOf(link) : []
     if (typeof child === 'string' || !link || text.length === 0) {
       rest.push(child)
       continue
@@ -36,6 +36,7 @@ export function readNavigation(element: Element, flow: Flow): void {
       checked: null,
       children: [{ type: 'paragraph', children: [{ type: 'link', url, children: text }] }],
     }
+    flow.section.positions?.place(item, flow.section.positions.ofElement(child))
     const list = parent ? listBelow(parent) : root
     list.children.push(item)
     above.push({ item, indent })

@@ -32,16 +32,24 @@ export function readDetails(element: Element, flow: Flow): void {
     ? depthOf(heading, flow.section)
     : (DEPTH_OF_SIZE.find(([name]) => name === size)?.[1] ?? null)
   if (depth !== null) flow.section.depth = depth
-  const runs = summary ? readInline(summary.children, flow.links) : []
+  const { positions } = flow.section
+  const within = summary && positions?.contentOf(summary)
+  const runs = summary ? readInline(summary.children, flow.links, positions, within) : []
   // The summary is HTML, and a document's HTML has no images, so they come first below it.
-  const pictures = nestMarks(runs.filter(({ kind }) => kind === 'image'))
+  const pictures = nestMarks(
+    runs.filter(({ kind }) => kind === 'image'),
+    positions,
+  )
   const children = flow.inside(element.children.filter((node) => node !== summary))
   if (pictures.length > 0) children.unshift({ type: 'paragraph', children: pictures })
   flow.add({
     type: 'details',
     depth,
     id: attribute(element, 'id') ?? null,
-    summary: nestMarks(runs.filter(({ kind }) => kind !== 'image')),
+    summary: nestMarks(
+      runs.filter(({ kind }) => kind !== 'image'),
+      positions,
+    ),
     children,
   })
 }
