@@ -1,5 +1,7 @@
 // Databases as CSV (RFC 4180, with a byte order mark): those for which an export has no table.
 
+import { cleanText } from './clean-text.ts'
+
 /** A database of the archive. */
 export interface Database {
   /** The folder of its CSV, to which its files are relative. Empty at the archive's root. */
@@ -17,10 +19,10 @@ export interface Database {
 
 /** Reads CSV. Nothing is an error: an unclosed quote extends to the end. */
 export function parseCsv(source: string): string[][] {
-  const text = source.charCodeAt(0) === 0xfeff ? source.slice(1) : source
+  const text = cleanText(source)
   const rows: string[][] = []
   let row: string[] = []
-  const end = /[,\r\n]|$/g
+  const end = /[,\n]|$/g
   for (let at = 0; at < text.length;) {
     const { value, next } = text[at] === '"' ? quotedField(text, at) : { value: '', next: at }
     end.lastIndex = next
@@ -28,9 +30,9 @@ export function parseCsv(source: string): string[][] {
     row.push(value + text.slice(next, stop))
     at = stop + 1
     if (text[stop] === ',') {
-      if (at === text.length) row.push('')
-      else continue
-    } else if (text[stop] === '\r' && text[at] === '\n') at++
+      if (at < text.length) continue
+      row.push('')
+    }
     rows.push(row)
     row = []
   }

@@ -17,7 +17,8 @@ import {
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { documentDate } from './document-date.ts'
 import type { Strength } from './order.ts'
-import { cleanHtml, parseHtml } from './parse.ts'
+import { cleanText } from './clean-text.ts'
+import { parseHtml } from './parse.ts'
 import { addPositions, Positions } from './positions.ts'
 import type { DatabaseTable } from './databases.ts'
 import type { Property } from './property-values.ts'
@@ -77,12 +78,12 @@ export function readPage(
   archive?: Archive,
   { ids, tables, hasPositions }: PageNotes = {},
 ): Page {
-  const parsed = cleanHtml(html)
+  const parsed = cleanText(html)
   const positions = hasPositions ? new Positions(parsed.length) : null
   const document = parseHtml(parsed, positions)
   const date = documentDate(document)
   const article = find(document, 8, (element) => element.name === 'article')
-  const fileName = path.slice(path.lastIndexOf('/') + 1)
+  const fileName = fileNameOf(path)
   const links = new Links(path, archive)
   const flow = new Flow(BLOCKS, links, {
     depth: 1,
@@ -154,8 +155,7 @@ export function readDatabasePage(
 ): Page {
   const links = new Links(path, archive)
   const title =
-    path
-      .slice(path.lastIndexOf('/') + 1)
+    fileNameOf(path)
       .replace(/(?:^|[\s_-])[0-9a-f]{32}(?:_all)?\.csv$/i, '')
       .trim() || 'Untitled'
   const flow = new Flow(BLOCKS, links, {
@@ -185,6 +185,11 @@ export function readDatabasePage(
     databases: [],
     tree: { type: 'root', children: flow.blocks },
   }
+}
+
+/** The last part of a path, without U+0000, which the converter uses as a mark of its own. */
+function fileNameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).replaceAll('\0', '')
 }
 
 /**

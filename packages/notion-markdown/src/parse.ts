@@ -72,7 +72,7 @@ const QUESTION = 0x3f
 /**
  * Reads HTML into a tree whose root has the name `#document`.
  *
- * @param html text without anything that `cleanHtml` removes
+ * @param html text without anything that `cleanText` removes
  * @param positions takes the places of elements
  */
 export function parseHtml(html: string, positions: Positions | null = null): Element {
@@ -262,17 +262,6 @@ function isHidden(element: Element): boolean {
     element.attributes.includes('none') &&
     /(?:^|;)\s*display\s*:\s*none\b/i.test(attribute(element, 'style') ?? '')
   )
-}
-
-/**
- * Text for the parser: without a byte order mark, line ends as `\n`, no U+0000 (which the converter
- * uses as a mark of its own).
- */
-export function cleanHtml(source: string): string {
-  let html = source.charCodeAt(0) === 0xfeff ? source.slice(1) : source
-  if (html.includes('\r')) html = html.replace(/\r\n?/g, '\n')
-  if (html.includes('\0')) html = html.replaceAll('\0', '')
-  return html
 }
 
 /** Lower case, without the call where there is nothing to do: exporters write lower case. */

@@ -137,7 +137,7 @@ function points(source: string, parsed: string): (at: number) => Point {
   }
 }
 
-/** The offset in the source of each character that the parser reads (`cleanHtml`). */
+/** The offset in the source of each character that the parser reads (`cleanText`). */
 function offsetsIn(source: string, length: number): Uint32Array {
   const offsets = new Uint32Array(length + 1).fill(source.length)
   let at = 0

@@ -2,7 +2,8 @@
 // contents.
 import { attribute, find, textContent, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
-import { cleanHtml, parseHtml } from './parse.ts'
+import { cleanText } from './clean-text.ts'
+import { parseHtml } from './parse.ts'
 import type { Block, List, Root } from './tree.ts'
 
 /** One line of a sitemap. */
@@ -35,7 +36,7 @@ const isLink = (node: Node): node is Element => typeof node !== 'string' && node
 
 /** Reads a sitemap. */
 export function readSitemap(html: string, links: Links): Sitemap {
-  const document = parseHtml(cleanHtml(html))
+  const document = parseHtml(cleanText(html))
   const workspace: Sitemap['workspace'] = { id: null, name: null }
   // Around the workspace's details the outermost list has the workspace's id, and no link.
   const outermost = find(document, 8, isList)

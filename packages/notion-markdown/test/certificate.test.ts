@@ -103,6 +103,43 @@ const DAMAGE: readonly [what: string, from: string, to: string][] = [
   ['a link lost', '[link](https://example.com/)', 'link'],
 ]
 
+test('titles and texts of marks or control characters alone are certified', () => {
+  for (const text of ['=', '?', '…', '\u0085', '\0x\0']) {
+    const html = pageOf(`<h1>${text}</h1><pre class="code"><code>${text}</code></pre>`)
+    const titled = html.replace('page-title">T', `page-title">${text}`)
+    assert.deepEqual(
+      differencesOf(titled, convertHtml(titled, { fileName: 'Page.html' })),
+      [],
+      text,
+    )
+  }
+})
+
+/** TABLE of databases as CSV, and rows of the document. */
+const CSV_FILES: [csv: string, rows: string[]][] = [
+  ['Name,A\rx,1\r', ['| Name | A |', '| x | 1 |']],
+  ['Name,B\n\nx,"1\r2"\n\n', ['| Name | B |', '| x | 1<br>2 |']],
+  ['Name,C\nx\0page/y\0,\0\n', ['| Name | C |', '| xpage/y | |']],
+  ['\ufeffName,D\n"=1+1",@x\n', ['| Name | D |', '| =1+1 | @x |']],
+]
+
+test('unusual CSV files are read and certified', async () => {
+  const id = (n: number): string => n.toString(16).padStart(32, '0')
+  const empty = `<div id="${id(9)}" class="collection-content"><a href="Empty%20${id(9)}.csv">empty</a></div>`
+  const files = CSV_FILES.map(([csv], n) => [`Db ${id(n + 1)}_all.csv`, csv])
+  const { markdown, certificate } = await certify(
+    zip({
+      'Home.html': pageOf(empty),
+      [`Empty ${id(9)}_all.csv`]: '',
+      ...Object.fromEntries(files),
+    }),
+  )
+  assert.deepEqual(certificate.differences, [])
+  const lines = new Set(markdown.split('\n').map((line) => line.replace(/ +/g, ' ')))
+  for (const [, rows] of CSV_FILES) for (const row of rows) assert.ok(lines.has(row), row)
+  assert.match(markdown, /\[empty\]/)
+})
+
 test('damage of any kind is noticed', () => {
   const html = pageOf(BODY)
   const markdown = convertHtml(html)

@@ -21,13 +21,17 @@ export function readLinkedDatabase(element: Element, flow: Flow): boolean {
   )
   const id = link && CSV.exec(decodeOnce(attribute(link, 'href') ?? ''))?.[1]?.toLowerCase()
   const database = id === undefined ? undefined : flow.links.database(id)
-  if (!link || id === undefined || !database) return false
+  if (!link || id === undefined || !database || !showsWords(database)) return false
   link.children = []
   flow.read(element.children)
   flow.section.database = id
   addTable(database, flow)
   return true
 }
+
+/** Whether a table of it would show anything in place of the link. */
+const showsWords = ({ rows }: Database): boolean =>
+  rows.some((row) => row.some((cell) => cell.trim() !== ''))
 
 /** Adds a database's table. */
 export function addTable(database: Database, flow: Flow): void {

@@ -1,8 +1,9 @@
 // Reads a database that is only in the export's CSV (RFC 4180), as the page that it becomes.
 import { Reading, type PageReading } from './reading.ts'
 
-/** The rows of a CSV text. */
-function rowsOf(text: string): string[][] {
+/** The rows of a CSV text, without its blank lines. No text has U+0000. */
+function rowsOf(source: string): string[][] {
+  const text = source.replaceAll('\0', '')
   const rows: string[][] = []
   let row: string[] = []
   let cell = ''
@@ -17,15 +18,15 @@ function rowsOf(text: string): string[][] {
     else if (char === ',') {
       row.push(cell)
       cell = ''
-    } else if (char === '\n' || (char === '\r' && text.charAt(i + 1) === '\n')) {
-      if (char === '\r') i++
+    } else if (char === '\n' || char === '\r') {
+      if (char === '\r' && text.charAt(i + 1) === '\n') i++
       rows.push([...row, cell])
       row = []
       cell = ''
     } else cell += char
   }
   if (row.length > 0 || cell !== '') rows.push([...row, cell])
-  return rows
+  return rows.filter(({ length, 0: only }) => length > 1 || only !== '')
 }
 
 /** Reads one database. @param fileName `Title h.csv` */

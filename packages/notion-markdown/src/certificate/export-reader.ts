@@ -57,11 +57,13 @@ const HIDDEN = Symbol('hidden')
  * @param moved of a folder of pages
  */
 export function readExportedPage(
-  html: string,
+  source: string,
   fileName: string,
   trace: string[] | null = null,
   moved: MovedFiles | null = null,
 ): PageReading {
+  // Readers of HTML ignore it (HTML standard, unexpected-null-character).
+  const html = source.includes('\0') ? source.replaceAll('\0', '') : source
   const hasTitle =
     html.includes('<h1 class="page-title"') || /<h1\s[^>]*class="[^"]*page-title/.test(html)
   const head = /<title[^>]*>([^<]*)</.exec(html)?.[1] ?? ''
@@ -115,6 +117,8 @@ class ExportReader implements TagHandler {
   #isUnboxed = false
   #linkShown = false
   #linkUrl = ''
+  /** How many texts and equations have shown something. */
+  #shown = 0
   /** Whether a link has shown anything besides an icon. */
   #hasWords = false
   #icons = 0
@@ -156,6 +160,7 @@ class ExportReader implements TagHandler {
     if (this.#isUnboxed && !isBlank) this.#box(false)
     if (!isBlank && this.#bold === 0) this.#table?.plain()
     if (!isBlank) this.#linkShown = true
+    if (!isBlank) this.#shown++
     if (!isBlank && this.#icons === 0) this.#hasWords = true
     this.#reading.text(this.#links > 0 ? labelOf(text) : text)
   }
@@ -259,6 +264,7 @@ class ExportReader implements TagHandler {
     if (this.#isUnboxed) this.#box(false)
     if (this.#bold === 0) this.#table?.plain()
     this.#linkShown = true
+    this.#shown++
     const isBlock = this.#display > 0 && !this.#inLine
     if (isBlock) this.#reading.block('equations')
     // On one line, a comment would extend over the text after it.
@@ -342,9 +348,9 @@ class ExportReader implements TagHandler {
   }
 
   #startTitle(): () => void {
-    const before = this.#reading.position
+    const before = this.#shown
     return () => {
-      if (this.#reading.position === before) this.#reading.text(this.#title)
+      if (this.#shown === before) this.#reading.text(this.#title)
     }
   }
 

@@ -71,7 +71,8 @@ ASCII.fill(LETTER, 0x41, 0x5b)
 ASCII.fill(LETTER, 0x61, 0x7b)
 
 function kindBeyondAscii(code: number): number {
-  if (code === 0xa0 || code === 0x85 || code === 0x3000) return SPACE
+  if (code < 0xa0) return MARK
+  if (code === 0xa0 || code === 0x3000) return SPACE
   if (code < 0x1680 || (code > 0x205f && code < 0xfeff)) return LETTER
   if (code === 0xfeff) return NOTHING
   const isSpace =
