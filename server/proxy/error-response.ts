@@ -1,11 +1,9 @@
-// The proxy's own errors, written as the provider writes its errors, so that every SDK shows our
-// sentence.
+// The proxy's own errors, in the format of the provider's errors, so that every SDK shows our
+// message.
 import { METHODS } from './forward/cors.ts'
 import type { ErrorShape, ErrorTemplate, Provider } from './providers/provider.ts'
 
-/**
- * TABLE of refusals: status, and the field's nearest words of Google, OpenAI and Anthropic for it.
- */
+/** TABLE of refusals: status, and the closest error types of Google, OpenAI and Anthropic. */
 export const GATEWAY_ERRORS = {
   invalid_upstream_url: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   upgrade_not_supported: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
@@ -30,7 +28,7 @@ export const GATEWAY_ERRORS = {
   upstream_timeout: { status: 504, google: 'DEADLINE_EXCEEDED', type: 'timeout_error' },
 } as const
 
-/** The codes of errors of our own at the proxy. */
+/** The codes of the proxy's own errors. */
 export type GatewayErrorCode = keyof typeof GATEWAY_ERRORS
 
 interface ErrorFields {
@@ -41,7 +39,7 @@ interface ErrorFields {
   readonly type: string
 }
 
-/** TABLE of error bodies: what each provider's AI SDK package parses. */
+/** TABLE of error bodies, in the form that each provider's AI SDK package parses. */
 const ERROR_BODIES: Readonly<Record<ErrorShape, (words: ErrorFields) => unknown>> = {
   google: ({ status, code, message, google }) => ({
     error: {
@@ -99,7 +97,7 @@ const REASONS: Readonly<Record<(typeof GATEWAY_ERRORS)[GatewayErrorCode]['status
   504: 'Gateway Timeout',
 }
 
-/** A provider's own shape with our words in it. */
+/** A provider's own error shape with our message. */
 function filled(value: unknown, fields: ErrorFields): unknown {
   if (Array.isArray(value)) return value.map((one) => filled(one, fields))
   if (typeof value === 'object' && value !== null)
@@ -113,7 +111,7 @@ function filled(value: unknown, fields: ErrorFields): unknown {
   return field === undefined ? value : Reflect.get(fields, field)
 }
 
-/** A refusal as a message of a socket, in the provider's way. */
+/** A refusal as a WebSocket message, in the provider's format. */
 export function errorMessage(
   code: GatewayErrorCode,
   message: string,
@@ -144,8 +142,8 @@ export const jsonHeaders = (body: Buffer): string[] => [
 ]
 
 /**
- * One refusal, ready to be sent.
- * @param provider whose shape to use; null (no provider was found, or not yet looked for) for
+ * A refusal, ready to be sent.
+ * @param provider whose shape to use; null (no provider was found, or not looked up yet) for
  *   OpenAI's, which most clients read
  * @param message one sentence for the caller; never holds a key or a credential
  */
@@ -161,7 +159,7 @@ export function errorResponse(
     JSON.stringify(typeof shape === 'string' ? ERROR_BODIES[shape](fields) : filled(shape, fields)),
   )
   const headers = [...jsonHeaders(body), 'X-Proxy-Error', code]
-  // RFC 9110 §15.5.2 and §15.5.6 want these.
+  // Required by RFC 9110, sections 15.5.2 and 15.5.6.
   if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
   if (status === 405) headers.push('Allow', [...METHODS, 'OPTIONS'].join(', '))
   if (shape === 'bedrock')

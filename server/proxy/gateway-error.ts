@@ -1,15 +1,15 @@
-// Errors that the proxy itself answers with, thrown by any step of a request.
+// The proxy's own errors, thrown by any step of a request.
 import { rateLimitHeaders } from './forward/rate-limit-headers.ts'
 import type { GatewayErrorCode } from './error-response.ts'
 
-/** Ends a request with an error response of ours, in the provider's error format. */
+/** Ends a request with our own error, in the provider's error format. */
 export class GatewayError {
   readonly code: GatewayErrorCode
   /** One sentence for the caller; never contains a key or a credential. */
   readonly message: string
   /** Further response headers: name, value, … */
   readonly headers: string[]
-  /** The model that the request named, where it was known; for the log and the list of refusals. */
+  /** The model that the request named, if it was known; for the log and the list of refusals. */
   readonly model: string | null
 
   constructor(
@@ -25,7 +25,7 @@ export class GatewayError {
   }
 }
 
-/** Seconds after which a retry is worthwhile when we cannot serve a request now. */
+/** Seconds after which a retry is worthwhile if we cannot serve a request now. */
 const RETRY_AFTER_S = 5
 
 /** A 503 with `Retry-After`. */

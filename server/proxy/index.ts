@@ -1,4 +1,4 @@
-// Puts the proxy together from the settings and the store.
+// Assembles the proxy from the settings and the store.
 import { readOrigin } from '../common/client-info.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Config } from '../config/settings.ts'
@@ -28,12 +28,14 @@ import { probe, type Probe } from './credentials/probe.ts'
 import { createHttpClient, type HttpClient } from '../http1/client/client.ts'
 import { createRouteCache } from './target/route-cache.ts'
 
-/** The proxy of a process, with what the API and shutdown need of it. Dispose it at shutdown. */
+/**
+ * The proxy of a process, with the parts that the API and shutdown need. Dispose of it at shutdown.
+ */
 export interface Proxy extends AsyncDisposable {
   handle(exchange: HttpExchange): void
   /** Usage of the shared resources. */
   readonly shares: ProxyHandler['shares']
-  /** The sockets that are open in this process, and what other processes know of them. */
+  /** The open sockets of this process, and their publication to other processes. */
   readonly sockets: OpenSockets
   readonly publisher: SocketPublisher
   /** Whether requests can be admitted. */
@@ -41,18 +43,18 @@ export interface Proxy extends AsyncDisposable {
   readonly refusals: RefusalLog
   readonly keys: KeyCache
   readonly credentials: CredentialPool
-  /** Ids of the stored credentials that the master key does not open: they are not used. */
+  /** Ids of the stored credentials that the master key cannot decrypt, which are not used. */
   unreadable(): ReadonlySet<string>
   /** The current provider table. */
   table(): ProviderTable
   /** Ids of the providers that the settings add or change. */
   readonly configured: ReadonlySet<string>
   readonly master: Buffer
-  /** Looks for changed credentials and providers now; `keys.refresh` does the same for keys. */
+  /** Reads changed credentials and providers now; `keys.refresh` does the same for keys. */
   refresh(): Promise<void>
   /**
-   * Why the table could not hold such a stored provider beside (or in place of) those that there
-   * are; null where it could.
+   * Why the table could not contain this stored provider in addition to (or in place of) the
+   * others; null if it could.
    */
   validateProvider(provider: CustomProvider): Promise<InvalidProvider | null>
   /** Tests a credential, including one from the environment; undefined for an unknown id. */
@@ -68,7 +70,7 @@ const REFRESH_MS = 500
 /**
  * Opens everything that proxied requests need.
  *
- * @param master the key that seals stored credentials
+ * @param master the key that encrypts stored credentials
  * @param instance id of this process among the instances of the store
  * @throws SetupError with a sentence for the person at the terminal
  */
@@ -242,7 +244,7 @@ async function probeById(
   return credential && probeCredential(credential)
 }
 
-/** Gives the origin under which a caller reached us. */
+/** Returns a function that tells the origin by which a caller reached us. */
 function originReader({
   trustProxy,
   publicUrl,
@@ -255,8 +257,8 @@ function originReader({
 }
 
 /**
- * The origin under which a caller reached us: a TLS proxy in front that we were not told of changes
- * the scheme, and the public address has the right one.
+ * The origin by which a caller reached us. A TLS proxy that is not configured as trusted changes
+ * the scheme; the public address has the right one.
  */
 function publicOrigin(origin: string, publicUrl: URL | null): string {
   return publicUrl !== null && origin.endsWith(`//${publicUrl.host}`) ? publicUrl.origin : origin

@@ -1,5 +1,5 @@
-// The providers and their credentials, as the settings and the store have them: what the proxy and
-// the management API share.
+// The providers and their credentials from the settings and the store, shared by the proxy and the
+// management API.
 import type { Clock } from '../common/clock.ts'
 import type { Config } from '../config/settings.ts'
 import { SetupError } from '../common/errors.ts'
@@ -12,7 +12,7 @@ import { storedProviders } from './providers/stored.ts'
 import { createProviderTable, type ProviderTable, type TableSettings } from './providers/table.ts'
 import { InvalidProvider } from './providers/added-provider.ts'
 
-/** What a proxy knows of providers, and what it presents to them. */
+/** The providers and credentials of a process. */
 export type Providers = Pick<
   Proxy,
   'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'validateProvider'
@@ -52,8 +52,8 @@ export async function openProviders(
       log.warn('A stored credential cannot be opened with this master key.', { credential: id })
     const all = [...fromEnvironment, ...usable]
     pool.replace(all)
-    // A stored provider that the settings of this process leave no room for is left out; everybody
-    // else is served.
+    // A stored provider that conflicts with the settings of this process is left out; all others
+    // are served.
     let fitting = base
     for (const provider of added) {
       const more = { ...fitting, custom: [...fitting.custom, provider] }
@@ -68,7 +68,7 @@ export async function openProviders(
     table = buildTable(fitting, all)
     version = now
   }
-  // One look at a time, so that an older one never has the last word.
+  // One read at a time, so that an older result never replaces a newer one.
   let looks = load()
   const refresh = (): Promise<void> => (looks = looks.catch(() => {}).then(load))
   await looks
@@ -95,7 +95,7 @@ function tableInput({ upstreams, customProviders }: Config): TableInput {
   return { overrides, custom: customProviders }
 }
 
-/** Why there is no table of these settings; null where there is one. */
+/** Why these settings give no table; null if they do. */
 function validate(base: TableInput, credentials: readonly Credential[]): InvalidProvider | null {
   try {
     buildTable(base, credentials)
@@ -120,7 +120,7 @@ function buildTable(base: TableInput, credentials: readonly Credential[]): Provi
   }
 }
 
-/** The credentials that the environment holds. */
+/** The credentials from the environment. */
 function environmentCredentials({ credentials, proxy, customProviders }: Config): Credential[] {
   const values: Record<string, Record<string, string>> = {
     azure: proxy.azureResource === null ? {} : { resource: proxy.azureResource },

@@ -1,5 +1,5 @@
-// A request's way through the proxy: the nine steps of the contract, in their order. Each step takes
-// what it needs and returns what it found, or throws a GatewayError.
+// The nine steps of a proxied request, in order. Each step takes what it needs and returns what it
+// found, or throws a GatewayError.
 import { UpstreamError, type HttpClient } from '../http1/client/client.ts'
 import type { HttpExchange } from '../http1/exchange.ts'
 import type { RawHeaders } from '../http1/header-fields.ts'
@@ -65,14 +65,17 @@ export interface ProxyDeps extends RecorderDeps, ErrorDeps, InspectionDeps, Sock
   readonly keys: KeyCache
   readonly routes: RouteCache
   readonly client: HttpClient
-  /** Makes the child keys that minting endpoints are answered with. */
+  /** Creates the child keys in the responses of minting endpoints. */
   readonly minter: Minter
-  /** Work that takes about a millisecond before a request is charged, and opening a socket: one piece in a turn. */
+  /**
+   * Work that takes about a millisecond before a request is charged, and opening a socket: one
+   * piece per turn.
+   */
   readonly turns: TurnBudget
   readonly limits: ProxyLimits
 }
 
-/** The proxy as the server calls it. */
+/** The proxy's interface to the server. */
 export interface ProxyHandler {
   /** The handler of `/proxy`. */
   handle(exchange: HttpExchange): void
@@ -80,7 +83,7 @@ export interface ProxyHandler {
   readonly shares: Pick<RequestShares, 'open' | 'held' | 'dropped'>
 }
 
-/** Makes the handler of `/proxy`. */
+/** Creates the handler of `/proxy`. */
 export function createProxy(deps: ProxyDeps): ProxyHandler {
   const shares = new RequestShares(deps.limits)
   const handle = (exchange: HttpExchange): void => {
@@ -165,8 +168,8 @@ async function proxyRequest(
 }
 
 /**
- * Answers a minting endpoint with a child of the key; the provider is not asked.
- * @returns whether the request was for one that we answer
+ * Responds for a minting endpoint with a child of the key; the provider gets no request.
+ * @returns whether the request was for such an endpoint
  * @throws GatewayError
  */
 async function mintedInstead(
@@ -187,7 +190,7 @@ async function mintedInstead(
   return true
 }
 
-/** Characters of a target, and names and values of headers, that are classified in no time. */
+/** Length of a target, and number of header names and values, that are classified in no time. */
 const SHORT_TARGET = 1_024
 const FEW_FIELDS = 2 * 48
 
@@ -200,8 +203,8 @@ const turnOf = (turns: TurnBudget, { id, accountId }: CachedKey): Promise<void> 
 
 /**
  * Steps 7 to 9.
- * @returns whether it has become a socket, which is open and keeps the slot
- * @throws GatewayError where the provider does not respond
+ * @returns whether it has become an open socket, which keeps the slot
+ * @throws GatewayError if the provider does not respond
  */
 async function forwardAdmitted(
   deps: ProxyDeps,
@@ -213,7 +216,7 @@ async function forwardAdmitted(
   const { route, upstream, request, inspected } = forwardable
   const { provider, key, match } = request
   const { observer, lines } = inspected
-  // Many are admitted at once, and each is a new connection.
+  // Many may be admitted together, and each opens a new connection.
   if (forwardable.socket !== null) await turnOf(deps.turns, key)
 
   // 7. Attach the credential.
@@ -260,7 +263,7 @@ async function forwardAdmitted(
   return false
 }
 
-/** Steps 8 and 9 of a socket, whose rows are its own. @throws GatewayError it was not opened */
+/** Steps 8 and 9 of a socket, which has its own rows. @throws GatewayError if it was not opened */
 async function openSocket(
   deps: ProxyDeps,
   context: RequestContext,
@@ -298,7 +301,9 @@ async function openSocket(
   }
 }
 
-/** What happens when a socket has ended. It is kept as long as that, so it keeps little alive. */
+/**
+ * The callback for the end of a socket. It lives as long as the socket, so it keeps little alive.
+ */
 function endOfSocket(
   deps: ProxyDeps,
   ended: EndedRequest,

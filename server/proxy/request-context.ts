@@ -1,4 +1,4 @@
-// One proxied request: its exchange with the caller, and how far it has come.
+// One proxied request: its exchange with the caller, and its progress.
 import type { HttpExchange } from '../http1/exchange.ts'
 import type { CachedKey } from '../keys/cache.ts'
 import type { Route } from './target/route-cache.ts'
@@ -20,7 +20,7 @@ interface Authenticated extends Omit<Routed, 'step'> {
 /** Its models are known (`inspected`), and it has a row in the ledger (`admitted`). */
 interface Inspected extends Omit<Authenticated, 'step'> {
   readonly step: 'inspected' | 'admitted'
-  /** As the ledger has it; null where no model is known. */
+  /** The model in the ledger; null if it is unknown. */
   readonly model: string | null
 }
 
@@ -35,7 +35,7 @@ export class RequestContext {
   readonly id: string
   /** Monotonic milliseconds. */
   readonly startedAt: number
-  /** Only the pipeline replaces it, after each step that found something. */
+  /** Replaced only by the pipeline, after each step that found something. */
   progress: Progress = RECEIVED
 
   constructor(exchange: HttpExchange, id: string, startedAt: number) {

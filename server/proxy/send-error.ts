@@ -1,4 +1,4 @@
-// Responses of our own: errors, minted keys and CORS preflights, and the log line of every request.
+// Sends our own responses: errors, minted keys and CORS preflights; and logs every request.
 import { tightestLimit } from './admission/tightest-limit.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
@@ -28,8 +28,8 @@ export interface ErrorDeps {
 }
 
 /**
- * Keeps a browser that opens a response as a page from giving it our origin, or a type of its own
- * choice.
+ * Prevents a browser that opens a response as a page from giving it our origin, or guessing its
+ * type.
  */
 export const SANDBOX: readonly string[] = [
   'Content-Security-Policy',
@@ -40,7 +40,7 @@ export const SANDBOX: readonly string[] = [
 
 /**
  * Ends a request that was refused, or that failed on our side. Never throws.
- * @returns whether an error response was written: not where the caller has left, or has part of a
+ * @returns whether an error response was written: not if the caller has left, or has part of a
  *   response
  */
 export function sendError(deps: ErrorDeps, context: RequestContext, thrown: unknown): boolean {
@@ -81,7 +81,7 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
   return true
 }
 
-/** Ends a request with a JSON response of ours. It may contain a secret: it is never logged. */
+/** Ends a request with our own JSON response. It may contain a secret, so it is never logged. */
 export function sendJson(deps: ErrorDeps, context: RequestContext, content: object): void {
   const { exchange, key } = context
   if (exchange.closed) return logRequest(deps, context, 0, null)
@@ -95,7 +95,7 @@ export function sendJson(deps: ErrorDeps, context: RequestContext, content: obje
   logRequest(deps, context, 200, null)
 }
 
-/** Writes a response of ours, with the common headers. */
+/** Writes one of our own responses, with the common headers. */
 function writeResponse(
   { clock }: Pick<ErrorDeps, 'clock'>,
   { exchange, id, isKeyInQuery }: RequestContext,
@@ -130,7 +130,7 @@ const requestIdHeaders = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy
 /**
  * Records a refusal under its key, after the response.
  *
- * @param as its id, and the status that the caller was answered
+ * @param as its id, and the status of the response
  */
 export function recordRefusal(
   { refusalLog, clock }: ErrorDeps,
@@ -187,7 +187,7 @@ export interface ForwardedStats extends Pick<RelayResult, 'bytesIn' | 'bytesOut'
   readonly usage: Usage | null
 }
 
-/** What is said of a request when it has ended. */
+/** The facts about a request that has ended. */
 export interface EndedRequest extends Pick<
   RequestContext,
   'id' | 'startedAt' | 'route' | 'key' | 'model'
@@ -195,7 +195,7 @@ export interface EndedRequest extends Pick<
   readonly exchange: Pick<HttpExchange, 'method' | 'headers'>
 }
 
-/** The same of a request that lives on without its head, as a socket does. */
+/** The same for a request that lives on without its head, like a socket. */
 export const withoutHead = ({
   id,
   startedAt,
@@ -212,7 +212,7 @@ export const withoutHead = ({
 /**
  * Logs a request that has ended.
  *
- * @param status 0 where the caller got none
+ * @param status 0 if the caller got none
  * @param error why it was refused, or failed
  */
 export function logRequest(

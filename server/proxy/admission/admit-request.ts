@@ -23,12 +23,12 @@ export type Admitted = Extract<Admission, { admitted: true }>
 /** An admitted request, and the credential that it is sent with. */
 export interface AdmittedRequest {
   readonly credential: Credential
-  /** The requests with which it shares the provider's limit of the credential. */
+  /** The requests that share the credential's limit at the provider. */
   readonly limitGroup: RateLimitGroup
   readonly admission: Admitted
-  /** The reservation as the ledger got it. */
+  /** The reservation in the ledger. */
   readonly row: AdmissionRequest
-  /** The owner whose turns its connection and its writes take. */
+  /** The owner in whose turns it is connected and written. */
   readonly owner: Owner
 }
 
@@ -37,26 +37,28 @@ interface AdmissionDeps {
   readonly credentials: CredentialPool
 }
 
-/** A request that steps 1 to 5 have passed. */
+/** A request that has passed steps 1 to 5. */
 interface Candidate {
   readonly id: string
   readonly exchange: HttpExchange
   readonly upstream: Upstream
   readonly match: Match
   readonly inspected: InspectedRequest
-  /** The credential that made the objects the request names; null if none of them is known. */
+  /**
+   * The credential that created the objects named by the request; null if none of them is known.
+   */
   readonly makerCredential: string | null
 }
 
-/** Stands for the credential of hosts to which none goes: those that serve files. */
+/** Used for hosts that get no credential: those that serve files. */
 const ANONYMOUS: Credential = { id: 'none', provider: '', secret: '', values: {}, weight: 1 }
 
 /**
- * Admits a request: picks its credential and enters its reservation in the ledger. If there is no
- * credential, the request is refused before it is counted: callers do not pay for the operator's
- * mistake.
+ * Admits a request: selects its credential and writes its reservation to the ledger. If there is no
+ * credential, the request is refused before it is counted, so that callers do not pay for the
+ * operator's mistake.
  *
- * @param openRequests how many requests are open: one alone does not wait for others to share its
+ * @param openRequests number of open requests: a single one does not wait for others to share its
  *   write
  * @throws GatewayError `upstream_credential_missing`, `rate_limit_exceeded`, `service_unavailable`
  */
@@ -109,8 +111,8 @@ export async function admitRequest(
 }
 
 /**
- * A long body took a while to come, and its response takes a while to begin: a millisecond more for
- * each 16 KB, up to a bound.
+ * A long body took a while to arrive, and its response takes a while to begin, so it may wait a
+ * millisecond longer for each 16 KB, up to a bound.
  */
 const BYTES_PER_MS = 16 * 1024
 const MAX_PATIENCE_MS = 24

@@ -1,8 +1,8 @@
-// A key's limits as callers see them: a child key has its parent's, and may have its own.
+// A key's limits as callers see them: a child key has its parent's limit, and may have its own.
 import type { CachedKey } from '../../keys/cache.ts'
 import type { Ledger, Remaining } from '../../ledger/ledger.ts'
 
-/** A limit that counts for a key. */
+/** A limit that applies to a key. */
 interface KeyLimit {
   readonly id: string
   readonly rpm: number

@@ -1,4 +1,4 @@
-// Step 2: whose key a request carries, and whether that key may send one more request now.
+// Step 2: authenticates the key of a request, and checks whether it may send one more request now.
 import type { Clock } from '../../common/clock.ts'
 import { onlyValueOf } from '../../http1/header-fields.ts'
 import { authenticate } from '../../keys/authenticate.ts'
@@ -13,9 +13,9 @@ import { presentedKey } from './presented-key.ts'
 
 /** The parts of a request that authenticate it. */
 export interface RequestCredential {
-  /** The key alone, or an `Authorization` header as it was sent; undefined where there is neither. */
+  /** The key alone, or an unchanged `Authorization` header; undefined if there is neither. */
   readonly credential: string | undefined
-  /** Whether the key stands in the query of the upstream address. */
+  /** Whether the key is in the query of the upstream address. */
   readonly fromQuery: boolean
   /** The `Origin` header. */
   readonly origin: string | undefined
@@ -24,9 +24,9 @@ export interface RequestCredential {
 /**
  * Finds the credential of a request.
  *
- * @param provider the provider whose address is called; null where it is not known
+ * @param provider the provider of the called address; null if it is not known
  * @param queryCredentials the values of credential parameters in the query of that address
- * @throws GatewayError `malformed_request` where there are two
+ * @throws GatewayError `malformed_request` if there are two
  */
 export function readCredential(
   headers: readonly string[],
@@ -65,9 +65,9 @@ export function authenticateKey(
 }
 
 /**
- * Takes one of the key's slots for open requests; to be released when the request has ended.
- * @throws GatewayError `rate_limit_exceeded` where the key's window is known to be full,
- *   `service_unavailable` where its share of open requests is used up
+ * Takes one of the key's slots for open requests; release it when the request has ended.
+ * @throws GatewayError `rate_limit_exceeded` if the key's window is known to be full,
+ *   `service_unavailable` if its share of open requests is used up
  */
 export function openSlot(ledger: Ledger, shares: RequestShares, key: CachedKey): RequestSlot {
   const { id, accountId } = key

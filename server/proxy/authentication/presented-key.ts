@@ -1,5 +1,5 @@
-// The places of a request that may hold its proxy key: those in which clients of its provider put
-// the provider's key.
+// Finds the proxy key of a request, in the places where clients of its provider put the provider's
+// key.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { offeredProtocols } from '../../http1/websocket/handshake.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -29,9 +29,9 @@ const IN_AUTHORIZATION = /^(?:\S+[ \t]+)?(tmk_\S+)[ \t]*$/
 const varyByProvider = new WeakMap<Provider, string>()
 
 /**
- * The request headers that the response to an address depends on, for `Vary` (RFC 9110, section
- * 12.5.5): those that may hold a key (caches know only `Authorization`), `Origin`, and the one that
- * names the upstream if the target does not.
+ * The request headers on which a response depends, for `Vary` (RFC 9110, section 12.5.5): those
+ * that may contain a key (caches know only `Authorization`), `Origin`, and the header that names
+ * the upstream if the target does not.
  */
 export function varyHeader(provider: Provider, target: string): string {
   let names = varyByProvider.get(provider)
@@ -49,7 +49,7 @@ export function varyHeader(provider: Provider, target: string): string {
 
 /** A key as it was presented. */
 export interface PresentedKey {
-  /** The key alone, or an `Authorization` as it was sent; undefined where there is neither. */
+  /** The key alone, or an unchanged `Authorization`; undefined if there is neither. */
   readonly credential: string | undefined
   readonly fromQuery: boolean
 }
@@ -58,7 +58,7 @@ export interface PresentedKey {
  * The key of a request; null if it has two different ones.
  *
  * @param authorization the `Authorization` header
- * @param provider whose address is called, where that is known
+ * @param provider the provider of the called address, if it is known
  * @param queryKeys the values of credential parameters in its address
  */
 export function presentedKey(
@@ -70,7 +70,7 @@ export function presentedKey(
   let found: string | undefined
   for (let i = 0; i < headers.length; i += 2) {
     const value = valueAt(headers, i)
-    // Nearly always this is all that a header costs.
+    // For nearly every header, nothing more is needed.
     if (!value.startsWith(PREFIX) || !mayCarryKey(nameAt(headers, i).toLowerCase(), provider))
       continue
     if (found !== undefined && found !== value.trimEnd()) return null
@@ -89,7 +89,7 @@ export function presentedKey(
       fromQuery = true
     }
   }
-  // A header with a scheme wants one.
+  // This header requires a scheme.
   if (found === undefined)
     return { credential: authorization?.startsWith(PREFIX) ? '' : authorization, fromQuery }
   const other = IN_AUTHORIZATION.exec(authorization ?? '')?.[1]

@@ -1,13 +1,13 @@
-// Secrets at rest: AES-256-GCM (NIST SP 800-38D) under the master key, each bound to the record
-// that it belongs to.
+// Encrypts secrets at rest: AES-256-GCM (NIST SP 800-38D) under the master key, each bound to its
+// record.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 const NONCE = 12
 const TAG = 16
 
 /**
- * Encrypts a secret. A fresh random nonce each time; the record's identity is authenticated with
- * it, so that a sealed text which was moved to another record does not open.
+ * Encrypts a secret with a fresh random nonce. The record's identity is authenticated with it, so
+ * that a sealed text that was moved to another record cannot be decrypted.
  */
 export function seal(master: Buffer, secret: string, record: string): string {
   const nonce = randomBytes(NONCE)
@@ -17,8 +17,8 @@ export function seal(master: Buffer, secret: string, record: string): string {
 }
 
 /**
- * Decrypts what `seal` made for the same record; null where the master key is another one or the
- * text was changed.
+ * Decrypts a text sealed for the same record; null if the master key differs or the text was
+ * changed.
  */
 export function unseal(master: Buffer, text: string, record: string): string | null {
   const bytes = Buffer.from(text, 'base64')

@@ -1,10 +1,10 @@
 // The health of credentials, judged by the responses to requests and to our own probes. One
-// caller's responses never block a credential for others for long: they may be about only its model
-// or its request.
+// caller's responses never block a credential for others for long, because they may concern only
+// that caller's model or request.
 
 /**
- * TABLE of responses after which a credential rests: status → milliseconds, where the provider does
- * not say.
+ * TABLE of responses after which a credential cools down: status → milliseconds, unless the
+ * provider specifies it.
  */
 const COOLDOWN_MS: Readonly<Record<number, number>> = {
   429: 10_000,
@@ -14,21 +14,24 @@ const COOLDOWN_MS: Readonly<Record<number, number>> = {
   504: 1_000,
   529: 2_000,
 }
-/** However long a provider asks for. */
+/** The longest cool-down, however long a provider asks for. */
 const MAX_COOLDOWN_MS = 60_000
-/** How long a credential rests after a probe of ours was refused. */
+/** How long a credential cools down after one of our probes was rejected. */
 const REJECTED_COOLDOWN_MS = 60_000
 /**
- * Least time between the starts of two probes of one credential, so that a flood of 401s causes no
- * flood of probes.
+ * Minimum time between the starts of two probes of one credential, so that a flood of 401s causes
+ * no flood of probes.
  */
 const PROBE_INTERVAL_MS = 30_000
-/** Lanes of a credential that rest at one time; when there are more, the oldest is forgotten. */
+/**
+ * Maximum number of lanes of a credential that cool down at the same time; beyond that, the oldest
+ * is dropped.
+ */
 const MAX_GROUPS = 1_000
 
-/** Requests that share a provider's limit of one credential. */
+/** The requests that share one credential's limit at a provider. */
 export interface RateLimitGroup {
-  /** The model that is known when a credential is picked. */
+  /** The model known when the credential is selected. */
   readonly model: string | null
   /** The key of the request: if the model is not known, its responses count only for that key. */
   readonly key: string
@@ -37,28 +40,28 @@ export interface RateLimitGroup {
 const groupName = ({ model, key }: RateLimitGroup): string =>
   model === null ? `key ${key}` : `model ${model}`
 
-/** Whether an error can be about the credential: others are about the request. */
+/** Whether an error can concern the credential; others concern the request. */
 export const isAboutCredential = (status: number): boolean =>
   status === 401 || status === 403 || COOLDOWN_MS[status] !== undefined
 
-/** How a request fails that no provider answers to its end. */
+/** Why a request got no complete response from a provider. */
 export type FailureCode = 'upstream_unreachable' | 'upstream_timeout'
 
-/** The last failure: a status that the provider answered, or why there was none. */
+/** The last failure: the provider's status, or why there was none. */
 export interface LastError {
   status: number | null
   code: FailureCode | null
-  /** Milliseconds since then. */
+  /** Milliseconds since the failure. */
   ago: number
 }
 
 interface HealthState {
-  /** Monotonic milliseconds until which the whole credential rests. */
+  /** Monotonic milliseconds until which the whole credential cools down. */
   rejectedUntil: number
-  /** Until when each lane rests. */
+  /** Until when each lane cools down. */
   readonly coolingUntil: Map<string, number>
   error: (Omit<LastError, 'ago'> & { at: number }) | null
-  /** When the last probe began. */
+  /** When the last probe began (monotonic milliseconds). */
   probedAt: number
   probing: boolean
 }
@@ -71,7 +74,7 @@ export class CredentialHealth {
 
   /**
    * @param mono a monotonic clock in milliseconds
-   * @param probe tries a credential and tells `tested` what came of it
+   * @param probe tests a credential and reports the result to `tested`
    */
   constructor(mono: () => number, probe: (id: string) => Promise<unknown>) {
     this.#mono = mono
@@ -83,7 +86,7 @@ export class CredentialHealth {
     for (const id of this.#states.keys()) if (!ids.has(id)) this.#states.delete(id)
   }
 
-  /** Takes note of the response to a caller's request. */
+  /** Records the response to a caller's request. */
   record(id: string, group: RateLimitGroup, status: number, retryAfterMs: number | null): void {
     if (status < 400) return this.#recover(id, group)
     if (!isAboutCredential(status)) return
@@ -100,20 +103,20 @@ export class CredentialHealth {
     else if (status === 401) this.#verify(id, state, now)
   }
 
-  /** Takes over the last failure of a process before this one: it is shown, and nothing rests. */
+  /** Restores the last failure from an earlier process: it is shown, but causes no cool-down. */
   restore(id: string, { status, code, ago }: LastError): void {
     this.#stateOf(id).error = { status, code, at: this.#mono() - ago }
   }
 
   /**
-   * Records a request without a complete response. The credential stays in use: another would reach
-   * the same server.
+   * Records a request without a complete response. The credential stays in use, because another one
+   * would reach the same server.
    */
   recordUnanswered(id: string, code: FailureCode): void {
     this.#stateOf(id).error = { status: null, code, at: this.#mono() }
   }
 
-  /** Takes note of what came of a probe. @param status null where there was no response */
+  /** Records the result of a probe. @param status null if there was no response */
   recordProbe(id: string, status: number | null): void {
     if (status === null) return
     const state = this.#stateOf(id)
@@ -122,7 +125,7 @@ export class CredentialHealth {
       state.rejectedUntil = 0
       state.error = null
     } else if (isAboutCredential(status)) {
-      // A 403 alone may be about the one call; behind a 401 it says the same.
+      // A 403 alone may concern only this request; after a 401, it means the same.
       if (status === 401 || (status === 403 && state.error?.status === 401))
         state.rejectedUntil = now + REJECTED_COOLDOWN_MS
       state.error = { status, code: null, at: now }
@@ -130,7 +133,8 @@ export class CredentialHealth {
   }
 
   /**
-   * Milliseconds for which a credential rests because the provider refuses it; 0 where it does not.
+   * Milliseconds for which a credential cools down because the provider rejects it; 0 if it does
+   * not.
    */
   rejectedFor(id: string): number {
     const state = this.#states.get(id)
@@ -138,8 +142,7 @@ export class CredentialHealth {
   }
 
   /**
-   * Milliseconds for which requests of a lane should go to another credential; 0 where they need
-   * not.
+   * Milliseconds for which requests of a lane should use another credential; 0 if they need not.
    */
   coolingFor(id: string, group: string | RateLimitGroup): number {
     const until = this.#states
@@ -148,20 +151,20 @@ export class CredentialHealth {
     return until === undefined ? 0 : Math.max(0, until - this.#mono())
   }
 
-  /** The lanes of a credential that rest. */
+  /** The lanes of a credential that cool down. */
   coolingGroups(id: string): string[] {
     return [...(this.#states.get(id)?.coolingUntil.keys() ?? [])].filter(
       (group) => this.coolingFor(id, group) > 0,
     )
   }
 
-  /** The last failure; null where the credential has worked since. */
+  /** The last failure; null if the credential has worked since. */
   lastError(id: string): LastError | null {
     const error = this.#states.get(id)?.error
     return error ? { status: error.status, code: error.code, ago: this.#mono() - error.at } : null
   }
 
-  /** Ends the rests that the response disproves. */
+  /** Ends the cool-downs that the response disproves. */
   #recover(id: string, group: RateLimitGroup): void {
     const state = this.#states.get(id)
     if (state === undefined) return
@@ -171,8 +174,8 @@ export class CredentialHealth {
   }
 
   /**
-   * A 401 may be about the model or another part of one caller's request. A probe shows whether it
-   * is about the credential.
+   * A 401 may concern the model or another part of one caller's request. A probe shows whether it
+   * concerns the credential.
    */
   #verify(id: string, state: HealthState, now: number): void {
     if (state.probing || state.rejectedUntil > now || now - state.probedAt < PROBE_INTERVAL_MS)
@@ -202,7 +205,7 @@ export class CredentialHealth {
   }
 }
 
-/** The longest rest counts, and the newest is the last to be forgotten. */
+/** The longest cool-down counts, and the newest is the last to be dropped. */
 function coolDown(busyUntil: Map<string, number>, group: string, until: number): void {
   busyUntil.delete(group)
   busyUntil.set(group, until)

@@ -1,4 +1,4 @@
-// The pool: selects the credential of a request. Step 7 of the contract.
+// The pool, which selects the credential for a request. Step 7 of the contract.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { hash } from 'node:crypto'
 import {
@@ -14,23 +14,23 @@ export interface Credential {
   readonly id: string
   readonly provider: string
   readonly secret: string
-  /** The values of the host that it is for: sent to that host only. */
+  /** The variables of its host name; it is sent only to that host. */
   readonly values: Readonly<Record<string, string>>
-  /** Its share of the requests; 0 takes none. */
+  /** Its weight among the credentials; 0 gets no requests. */
   readonly weight: number
 }
 
 /** The credentials of a process and their health. One per process. */
 export interface CredentialPool {
-  /** Replaces the credentials; the health of those that stay is kept. */
+  /** Replaces the credentials; keeps the health of those that remain. */
   replace(credentials: readonly Credential[]): void
   readonly all: readonly Credential[]
   /**
    * The credential for a request, or null when there is none for this host.
    *
-   * @param context what related requests have in common: they stay on one credential while it is
-   *   healthy; null spreads by weight
-   * @param pinned the only one that reaches the object that is asked for
+   * @param context shared by related requests, which stay on one credential while it is healthy;
+   *   null distributes by weight
+   * @param pinned the only credential that reaches the requested object
    */
   pick(
     upstream: Upstream,
@@ -38,23 +38,23 @@ export interface CredentialPool {
     pinned: string | null,
     group: RateLimitGroup,
   ): Credential | null
-  /** Takes note of the response to a caller's request. */
+  /** Records the response to a caller's request. */
   record(
     credential: Credential,
     group: RateLimitGroup,
     status: number,
     retryAfterMs: number | null,
   ): void
-  /** Takes note of a caller's request that got no response, or not to its end. */
+  /** Records a caller's request that got no response, or an incomplete one. */
   recordUnanswered(credential: Credential, code: FailureCode): void
-  /** Records the result of a probe of ours. @param status null if there was no response */
+  /** Records the result of one of our probes. @param status null if there was no response */
   recordProbe(credential: Credential, status: number | null): void
   /**
-   * Milliseconds for which a credential is left unused, if only for requests for one model or of
-   * one key; 0 when it is healthy.
+   * Milliseconds for which a credential is not used, if only for one model or one key; 0 if it is
+   * healthy.
    */
   coolingFor(id: string): number
-  /** Takes over the last failure of a process before this one. */
+  /** Restores the last failure from an earlier process. */
   restore(id: string, error: LastError): void
   /** See `Health`. */
   lastError(id: string): LastError | null
@@ -75,7 +75,7 @@ export function createCredentialPool(
     if (credential !== undefined) await probe(credential)
   })
 
-  /** The substitutes for a resting credential. */
+  /** The substitutes for a credential that cools down. */
   const peersOf = (credential: Credential): Credential[] => {
     const values = JSON.stringify(credential.values)
     return (byProvider.get(credential.provider) ?? []).filter(
@@ -103,7 +103,7 @@ export function createCredentialPool(
       const usable = fitting.filter(({ weight }) => weight > 0)
       if (usable.length === 0) return null
       const accepted = usable.filter(({ id }) => health.rejectedFor(id) === 0)
-      // All are refused: the provider's own refusal says more than ours could.
+      // All are rejected: the provider's own error says more than ours could.
       if (accepted.length === 0)
         return (
           usable.toSorted((a, b) => health.rejectedFor(a.id) - health.rejectedFor(b.id))[0] ?? null
@@ -135,7 +135,7 @@ export function createCredentialPool(
   }
 }
 
-/** A credential goes to the very host that it is for, and nowhere else. */
+/** A credential is sent only to its own host. */
 export function fits(credential: Credential, upstream: Upstream): boolean {
   for (const name in upstream.instance)
     if (credential.values[name]?.toLowerCase() !== upstream.instance[name]?.toLowerCase())
@@ -145,8 +145,8 @@ export function fits(credential: Credential, upstream: Upstream): boolean {
 
 /**
  * Weighted rendezvous hashing (Thaler and Ravishankar 1998; weights by Schindelhauer and Schomaker
- * 2005): each credential draws a lot from its id and the context, and the best one has it. When one
- * is added or rests, only its own contexts move.
+ * 2005): each credential gets a score from its id and the context, and the highest score wins. When
+ * a credential is added or cools down, only its own contexts move.
  */
 function choose(credentials: readonly Credential[], context: string | null): Credential {
   // oxlint-disable-next-line typescript/no-non-null-assertion -- callers pass one credential at least
@@ -163,7 +163,7 @@ function choose(credentials: readonly Credential[], context: string | null): Cre
   return best
 }
 
-/** A text as a number between 0 and 1, neither included. */
+/** Hashes a text to a number between 0 and 1 (exclusive). */
 function fraction(text: string): number {
   return (hash('sha256', text, 'buffer').readUIntBE(0, 6) + 0.5) / 2 ** 48
 }

@@ -1,5 +1,5 @@
-// Whether a credential works: one cheap call to its provider, on the same connections and with the
-// same headers as any other.
+// Tests whether a credential works, with one cheap request to its provider, on the same connections
+// and with the same headers as any other request.
 import { fits, type Credential, type CredentialPool } from './pool.ts'
 import { withCredential } from '../forward/headers.ts'
 import type { ProbeCall, Provider } from '../providers/provider.ts'
@@ -7,10 +7,10 @@ import { type ProviderTable } from '../providers/table.ts'
 import type { HttpClient, UpstreamError } from '../../http1/client/client.ts'
 import type { RouteCache } from '../target/route-cache.ts'
 
-/** What nearly everybody has. */
+/** The test request of most providers. */
 const USUAL: ProbeCall = { path: '/v1/models' }
 
-/** How long a test call may take. */
+/** How long a test call may take (milliseconds). */
 const PROBE_TIMEOUT_MS = 30_000
 
 /** How a test call ended. */
@@ -33,8 +33,8 @@ export interface ProbeDeps {
 }
 
 /**
- * Makes the test call with one credential, whether it is paused or resting. The result counts for
- * its health like any other.
+ * Makes the test call with one credential, even if it is paused or cools down. The result counts
+ * for its health like any other.
  */
 export async function probe(
   { table, routes, client, credentials, stopped }: ProbeDeps,
@@ -75,7 +75,7 @@ export async function probe(
       },
       {
         onInterim: () => {},
-        // Only the head matters; the body may be long.
+        // Only the head matters, and the body may be long.
         onHead(status) {
           credentials.recordProbe(credential, status)
           resolve({

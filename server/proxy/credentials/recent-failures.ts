@@ -3,7 +3,7 @@
 import { isAboutCredential, type FailureCode } from './health.ts'
 import type { Store } from '../../store/open.ts'
 
-/** Newest requests that are looked at: one read by the primary key. */
+/** Number of newest requests that are read, by primary key. */
 const MAX_ROWS = 1000
 
 /** How a call failed, and when: milliseconds of the store's clock. */
@@ -50,7 +50,10 @@ export async function recentFailures(store: Store): Promise<ReadonlyMap<string, 
   )
 }
 
-/** Nothing where a call says nothing of its credential: an error is about the request, or ours. */
+/**
+ * Undefined if a call tells nothing about its credential: its error concerns the request, or is
+ * ours.
+ */
 function callOf(id: string, at: number, status: number | null, code: FailureCode | null): Seen[] {
   if (code !== null) return [{ id, at, failure: { status: null, code, at } }]
   if (status === null) return []

@@ -1,4 +1,4 @@
-// Credentials that the operator keeps in the store: written once, used, never shown again.
+// Stored credentials: their secrets are written once, used, and never shown again.
 import { isoTime } from '../../common/clock.ts'
 import { Problem } from '../../common/errors.ts'
 import { newId } from '../../common/ids.ts'
@@ -22,7 +22,7 @@ export interface ShownCredential {
   created_at: string
 }
 
-/** A new credential as an administrator enters it; the secret in plain text. */
+/** A new credential as entered by an administrator, with its secret in plain text. */
 export interface CredentialWishes {
   provider: string
   name: string
@@ -34,8 +34,8 @@ export interface CredentialWishes {
 /**
  * Stores a credential, sealed.
  *
- * @param ofStored whether its provider is a stored one, which another process may delete meanwhile:
- *   then this gives undefined
+ * @param ofStored whether its provider is a stored one, which another process may delete meanwhile;
+ *   then this returns undefined
  */
 export async function createCredential(
   store: Store,
@@ -84,7 +84,7 @@ export function noSuchCredential(): Problem {
 }
 
 /**
- * Changes the name, the weight or whether it is used; undefined fields stay. @throws Problem
+ * Changes the name, the weight or whether it is used; undefined keeps a field. @throws Problem
  * `credential_not_found`
  */
 export async function changeCredential(
@@ -100,7 +100,7 @@ export async function changeCredential(
   return getCredential(store, id)
 }
 
-/** Deletes a credential for good. @throws Problem `credential_not_found` */
+/** Deletes a credential permanently. @throws Problem `credential_not_found` */
 export async function deleteCredential(store: Store, id: string): Promise<void> {
   await getCredential(store, id)
   await store.write(
@@ -109,7 +109,7 @@ export async function deleteCredential(store: Store, id: string): Promise<void> 
   )
 }
 
-/** Stored credentials ready for use, and the ids of those that the master key does not open. */
+/** Stored credentials ready for use, and the ids of those that the master key cannot decrypt. */
 export async function openCredentials(
   store: Store,
   master: Buffer,
@@ -131,7 +131,7 @@ export async function openCredentials(
   return { usable, unreadable }
 }
 
-/** A version that changes with every change of a stored credential. */
+/** A version that changes with every change to a stored credential. */
 export async function credentialsVersion(store: Store): Promise<string> {
   const found = await store.db
     .selectFrom('credentials')
@@ -145,7 +145,7 @@ export async function credentialsVersion(store: Store): Promise<string> {
   return `${found.count}.${found.revision}.${found.id}`
 }
 
-/** Enters a credential, where its provider is there. */
+/** Inserts a credential, if its provider exists. */
 export const insertCredential = procedure(
   import.meta.url,
   'insertCredential',

@@ -7,7 +7,7 @@ import type { Probe } from './probe.ts'
 /** A test call as the API shows it. */
 export type ShownTest = Probe & { at: string }
 
-/** Keeps what came of a test call, in place of the one before. */
+/** Stores the result of a test call in place of the previous one. */
 export async function keepTest(
   store: Store,
   credentialId: string,

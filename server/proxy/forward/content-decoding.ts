@@ -1,4 +1,4 @@
-// Takes the content codings off a response's body (RFC 9110, section 8.4).
+// Decodes the content codings of a response's body (RFC 9110, section 8.4).
 import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import {
@@ -16,10 +16,10 @@ import {
 import { valuesOf } from '../../http1/header-fields.ts'
 
 interface Coding {
-  /** Decodes a body as it comes. */
+  /** Decodes a body as it arrives. */
   readonly stream: (first: number) => Transform
   /**
-   * Decodes a whole body, in a thread of its own. Rejects where it is malformed, or longer than
+   * Decodes a whole body, in another thread. Rejects if it is malformed, or longer than
    * `maxOutputLength`.
    */
   readonly whole: (body: Buffer, limits: { maxOutputLength: number }) => Promise<Buffer>
@@ -27,8 +27,8 @@ interface Coding {
 
 const GZIP: Coding = { stream: () => createGunzip(), whole: promisify(gunzip) }
 /**
- * Some servers leave out the header of zlib (RFC 9110, section 8.4.1.2); its first byte has an 8 in
- * the lower half (RFC 1950).
+ * Some servers omit zlib's header (RFC 9110, section 8.4.1.2), whose first byte has an 8 in its
+ * lower half (RFC 1950).
  */
 const hasZlibHeader = (first: number): boolean => (first & 0x0f) === 8
 
@@ -52,10 +52,7 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
 const MOST_CODINGS = 4
 const NONE: readonly string[] = []
 
-/**
- * A body's codings, the one that was put on last first; empty for none, null where one of them is
- * not known.
- */
+/** A body's codings, the last applied first; empty for none, null if one of them is unknown. */
 export function codingsOf(headers: readonly string[]): readonly string[] | null {
   const named = valuesOf(headers, 'content-encoding').join(',')
   if (named === '') return NONE
@@ -70,8 +67,8 @@ export function codingsOf(headers: readonly string[]): readonly string[] | null 
 }
 
 /**
- * A whole body without its codings; null where it is malformed, cut off, or decoded longer than
- * `most` bytes.
+ * A whole decoded body; null if it is malformed, truncated, or longer than `most` bytes when
+ * decoded.
  */
 export async function decodeWhole(
   codings: readonly string[],
@@ -91,23 +88,23 @@ export async function decodeWhole(
 }
 
 /**
- * One body's decoders, one after the other. If it is truncated or malformed, they give the part
+ * A chain of decoders for one body. If the body is truncated or malformed, they produce the part
  * that they could decode.
  */
 export class Decoding {
   readonly #codings: readonly string[]
   readonly #onData: (bytes: Buffer) => void
   readonly #onEnd: () => void
-  /** Each is made when its first byte comes. */
+  /** Each is created when its first byte arrives. */
   readonly #stages: Transform[] = []
   #over = false
-  /** Whether the body is malformed or cut off. */
+  /** Whether the body is malformed or truncated. */
   hasFailed = false
 
   /**
-   * @param codings as `codingsOf` gives them
-   * @param onData takes decoded bytes, later than they were written
-   * @param onEnd called once, when nothing more comes
+   * @param codings as returned by `codingsOf`
+   * @param onData receives decoded bytes, asynchronously
+   * @param onEnd called once, after the last bytes
    */
   constructor(codings: readonly string[], onData: (bytes: Buffer) => void, onEnd: () => void) {
     this.#codings = codings
@@ -115,7 +112,7 @@ export class Decoding {
     this.#onEnd = onEnd
   }
 
-  /** Bytes that wait to be decoded. */
+  /** Number of bytes that wait to be decoded. */
   get waiting(): number {
     return this.#stages.reduce((sum, stage) => sum + stage.writableLength, 0)
   }
@@ -129,7 +126,7 @@ export class Decoding {
     this.#endStage(0)
   }
 
-  /** Decodes nothing more. */
+  /** Stops decoding. */
   stop(): void {
     for (const stage of this.#stages) stage.destroy()
     this.#finish()
@@ -157,7 +154,7 @@ export class Decoding {
     if (!stage.destroyed && !stage.writableEnded) stage.write(bytes)
   }
 
-  /** Nothing more comes to a stage. Ending one twice does nothing. */
+  /** Ends the input of a stage. Ending it twice does nothing. */
   #endStage(at: number): void {
     const stage = this.#stages[at]
     if (stage === undefined) this.#finish()

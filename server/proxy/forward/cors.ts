@@ -1,5 +1,6 @@
-// CORS (https://fetch.spec.whatwg.org/#http-cors-protocol): keys are used from browsers, without
-// cookies, so any origin may ask; which origins a key allows is checked when the key is known.
+// CORS (https://fetch.spec.whatwg.org/#http-cors-protocol): keys are used from browsers without
+// cookies, so any origin may send a preflight; the origins that a key allows are checked when the
+// key is known.
 import { nameAt } from '../../http1/header-fields.ts'
 
 /** Methods that the proxy passes on. */
@@ -30,12 +31,12 @@ const EXPOSED: ReadonlyMap<string, string> = new Map(
   ].map((name): [string, string] => [name.toLowerCase(), name]),
 )
 
-/** TABLE: how the names of further ones begin, which are exposed where the response has them. */
+/** TABLE of prefixes of further headers, which are exposed if the response has them. */
 const FAMILIES = ['ratelimit', 'x-ratelimit-', 'anthropic-ratelimit-', 'x-goog-upload-']
 
-/** Most headers read from a preflight; no client sends as many. */
+/** Maximum number of headers read from a preflight; no client sends as many. */
 const MOST_ASKED = 62
-/** A header's name (RFC 9110, section 5.6.2) of some sensible length. */
+/** A header's name (RFC 9110, section 5.6.2) of a sensible length. */
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/
 
 /**

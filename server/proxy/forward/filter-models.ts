@@ -1,4 +1,4 @@
-// Reads lists of models and removes models from them; the rest keeps its bytes.
+// Reads lists of models and removes models from them, without changing the other bytes.
 import type { TimeSlices } from '../../common/fairness/time-slices.ts'
 import { parseJson } from '../json/paths.ts'
 import { itemsAt, membersAt, skipSpace, type ArraySpans, type Span } from '../json/spans.ts'
@@ -6,7 +6,7 @@ import type { Match } from '../providers/endpoint.ts'
 
 /**
  * Endpoints that list models: `/v1/models`, Azure's deployments, `tunedModels`, xAI's lists by
- * kind, and OpenRouter's of what its account may use.
+ * kind, and OpenRouter's list of what its account may use.
  */
 const LISTS_MODELS =
   /\/(?:models|deployments|tunedModels|(?:language|image-generation|video-generation|embedding)-models|models\/user)$/
@@ -24,20 +24,20 @@ export function listsModels({ class: kind }: Match, method: string, pathAndQuery
  */
 const LISTS: ReadonlySet<string> = new Set(['data', 'models', 'tunedModels', 'publisherModels'])
 
-/** TABLE of the members that name a model; the first one that is there counts. */
+/** TABLE of the members that name a model; the first that exists counts. */
 const NAMES = ['id', 'name', 'model'] as const
 
-/** The member that holds further names of the same model, at Mistral and xAI. */
+/** The member with further names of the same model, at Mistral and xAI. */
 const ALIASES = 'aliases'
 
-/** The members that name the first and the last model of a page, as Anthropic has them. */
+/** The members that name the first and last model of a page, at Anthropic. */
 const ENDS: ReadonlySet<string> = new Set(['first_id', 'last_id'])
 
 interface Pages {
   /** The member with the cursor of the next page, and its query parameter. */
   readonly next: string
   readonly parameter: string
-  /** The member that says whether it does, where it is not the former. */
+  /** The member that tells whether there is a next page, if that is another one. */
   readonly more?: string
 }
 
@@ -55,7 +55,7 @@ const PAGES: readonly Pages[] = [
 /** A list of models without those that a key may not call. */
 export interface FilteredList {
   readonly text: string
-  /** How many models are left, and how many were taken out. */
+  /** Number of models kept, and number removed. */
   readonly left: number
   readonly taken: number
   /** Path and query of the next page; null on the last page. */
@@ -63,10 +63,10 @@ export interface FilteredList {
 }
 
 /**
- * Takes models out of a list.
+ * Removes models from a list.
  *
  * @param text a whole response
- * @param allowed which of the models with these names may stay, in their order
+ * @param allowed returns for each model, given by its names, whether it may stay
  * @param slices of the request's key
  * @returns null if the text is not a readable list
  */
@@ -94,7 +94,10 @@ export async function filterModels(
   }
 }
 
-/** The list without the models that do not stay, and without their names at its ends. */
+/**
+ * The list without the removed models, and without their names in the members for the first and
+ * last model.
+ */
 function written(
   text: string,
   { lists, ends }: List,
@@ -111,7 +114,7 @@ function written(
     const [first] = items
     for (const [i, item] of items.entries()) {
       if (stays[index++] === true) {
-        // An item is removed together with the text before it.
+        // An item is removed with the separator before it.
         if (before === 0 && i > 0 && first !== undefined)
           edits.push({ from: first.from, to: item.from, text: '' })
         before++
@@ -136,9 +139,9 @@ interface Edit extends Span {
 
 interface List {
   readonly lists: readonly ArraySpans[]
-  /** Members of the whole that are neither lists nor objects. */
+  /** Scalar members of the response. */
   readonly members: ReadonlyMap<string, unknown>
-  /** Those that name the first and the last model of the list. */
+  /** Those that name the first and last model of the list. */
   readonly ends: readonly (readonly [name: string, value: Span])[]
 }
 
@@ -159,7 +162,7 @@ async function readList(text: string, slices: TimeSlices): Promise<List | null> 
     const called = parseJson(text.slice(name.from, name.to))
     if (typeof called !== 'string') return null
     if (text[from] === '[') {
-      // A list by another name might be one of models as well.
+      // A list under another name might also be a list of models.
       if (array === null || (array.items.length > 0 && !LISTS.has(called))) return null
       lists.push(array)
     } else if (text[from] !== '{') {
@@ -184,7 +187,7 @@ function namesOf(item: unknown): string[] {
   ]
 }
 
-/** The request for the next page, in the form in which the caller asked for this one. */
+/** The request for the next page, in the form of the caller's request for this one. */
 function nextPage(members: ReadonlyMap<string, unknown>, pathAndQuery: string): string | null {
   const [path = '', query = ''] = pathAndQuery.split(/\?(.*)/s)
   const parameters = new URLSearchParams(query)

@@ -30,20 +30,20 @@ import { SecretGuard } from './secret-guard.ts'
 import { UploadGuard } from './upload-guard.ts'
 import { relay, type RelayResult, type ResponseFilter } from './relay.ts'
 
-/** A request that a provider gets. */
+/** A request to forward to a provider. */
 export interface UpstreamRequest extends ObjectRequest {
   readonly pathAndQuery: string
 }
 
-/** Readers that check a list before the caller sees it; null where not needed. */
+/** Readers that check a response before the caller sees it; null if they are not needed. */
 export interface ResponseGuards {
-  /** A list of models, for a key that may use some of them. */
+  /** For a list of models, if the key may use only some of them. */
   readonly models: FilteredModelList | null
-  /** A list of stored objects, or events about them, for a key with `objects: own`. */
+  /** For a list of stored objects, or events about them, if the key has `objects: own`. */
   readonly objects: FeedGuard | null
-  /** The response of an unknown endpoint, which may be a credential. */
+  /** For the response of an unknown endpoint, which may contain a credential. */
   readonly secrets: SecretGuard | null
-  /** Aborts an upload when one of its parts is refused. */
+  /** Aborts an upload if one of its parts is refused. */
   readonly upload: UploadGuard | null
 }
 
@@ -105,7 +105,7 @@ export interface Forwardable {
   readonly request: UpstreamRequest
   readonly inspected: InspectedRequest
   readonly admitted: AdmittedRequest
-  /** The socket that it asks for; null where it asks for none. */
+  /** The requested socket; null for an ordinary request. */
   readonly socket: SocketRequest | null
 }
 

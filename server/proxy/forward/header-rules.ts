@@ -1,8 +1,9 @@
-// TABLES: which headers do not pass, each with the reason. What no row names passes as it came.
+// TABLES of headers that are not forwarded, each with the reason. Headers that no row names are
+// forwarded unchanged.
 
 /**
- * Headers that do not pass. Names, prefixes and patterns are in lower case, with `-` as the only
- * separator of words.
+ * Headers that are not forwarded. Names, prefixes and patterns are in lower case, with `-` as the
+ * only separator.
  */
 export interface HeaderRule {
   readonly why: string
@@ -11,7 +12,7 @@ export interface HeaderRule {
   readonly pattern?: RegExp
 }
 
-/** Hop-by-hop headers (RFC 9110, section 7.6.1), besides those that `Connection` names. */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1), in addition to those that `Connection` names. */
 const HOP_BY_HOP: HeaderRule = {
   why: 'Applies to one connection only.',
   names: [
@@ -79,7 +80,7 @@ export const REQUEST_RULES: readonly HeaderRule[] = [
  */
 export const REQUEST_PATTERNS: readonly HeaderRule[] = [
   {
-    // Whole words, or words that end so: api-key, apikey, authtoken, x-amz-credential.
+    // Whole words, or words that end like this: api-key, apikey, authtoken, x-amz-credential.
     why: 'Looks like a credential.',
     pattern:
       /(?:^|-)(?:[a-z0-9]*(?:keys?|tokens?|secrets?|passwords?|passwd|passphrase|credentials?|signatures?|cookies?|authorization|authentication)|x?auth|oauth2?|jwt|bearer|hmac|sig|assertion)(?:-|$)/,
@@ -117,7 +118,7 @@ export const REQUEST_PATTERNS: readonly HeaderRule[] = [
       'x-vercel-',
       'x-zscaler-',
     ],
-    // Cloudflare's, but for the options of its gateway to models.
+    // Cloudflare's, except for the options of its AI gateway.
     pattern: /^cf-(?!aig-)/,
   },
   {
@@ -224,8 +225,8 @@ export const RESPONSE_RULES: readonly HeaderRule[] = [
 export const BROWSER_CHALLENGE = /(?:^|,)\s*(?:basic|digest|ntlm|negotiate)(?:\s|,|$)/i
 
 /**
- * A header's name as the tables write it: servers that hand headers on as variables (CGI, WSGI) do
- * not tell `_` from `-`.
+ * A header's name in the form of the tables: servers that pass headers on as variables (CGI, WSGI)
+ * do not distinguish `_` from `-`.
  */
 export function plainName(name: string): string {
   const lower = name.toLowerCase()
@@ -233,14 +234,14 @@ export function plainName(name: string): string {
 }
 
 /**
- * Whether any rule of a table is about a name, which is given as `plainName` gives it. A caller can
- * make up names: each costs one look-up and one search.
+ * Whether any rule of a table matches a name in the form of `plainName`. Callers can make up names;
+ * each costs one lookup and one search.
  */
 export function compileRules(rules: readonly HeaderRule[]): (plain: string) => boolean {
   const names = new Set(rules.flatMap((rule) => rule.names ?? []))
   const prefixes = rules.flatMap((rule) => rule.prefixes ?? []).map((prefix) => `^${prefix}`)
   const patterns = rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern.source]))
-  // Without prefixes and patterns it must match nothing.
+  // Without prefixes and patterns, it must match nothing.
   const rest = new RegExp([...prefixes, ...patterns, '(?!)'].join('|'))
   return (plain) => names.has(plain) || rest.test(plain)
 }

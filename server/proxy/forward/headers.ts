@@ -28,7 +28,7 @@ const UPLOAD_ADDRESSES = ['x-goog-upload-url', 'x-goog-upload-control-url']
 /** Rewrites a value on its way to the caller. */
 type Rewrite = (value: string, context: ResponseContext) => string | null
 
-/** TABLE of headers whose values do not pass as they are; null: the header is left out. */
+/** TABLE of headers whose values are rewritten; null: the header is left out. */
 const REWRITES: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   ...['location', 'content-location'].map((name): [string, Rewrite] => [
     name,
@@ -62,13 +62,13 @@ interface ResponseHeaderRule {
 }
 
 /**
- * Names that are remembered each way, and the longest of them. When there are more, all are looked
- * up again.
+ * Number of names remembered in each direction, and their maximum length. When there are more, the
+ * cache is emptied.
  */
 const MAX_NAMES = 2_000
 const MAX_NAME_LENGTH = 64
 
-/** The same few names come with every message, in the same few spellings. */
+/** Caches the same few names that every message has, in the same few spellings. */
 function memoizeByName<Fate>(fateOf: (lower: string) => Fate): (name: string) => Fate {
   const fates = new Map<string, Fate>()
   return (name) => {
@@ -100,20 +100,20 @@ const responseRule = memoizeByName((lower): ResponseHeaderRule => ({
   rewrite: REWRITES.get(lower),
 }))
 
-/** A request header's name as the tables write it. */
+/** A request header's name in the form of the tables. */
 export const normalizedName = (name: string): string => requestRule(name).plain
 
 /** The header names that `Connection` declares to be hop-by-hop; null if there are none. */
 function connectionNames(raw: readonly string[]): Set<string> | null {
   let names: Set<string> | null = null
   for (const value of valuesOf(raw, 'connection')) {
-    // The usual values name no header that would pass.
+    // The usual values name no header that would be forwarded.
     if (value === 'keep-alive') continue
     names ??= new Set()
     for (const name of value.split(',')) names.add(name.trim().toLowerCase())
   }
-  // A caller must not be able to take the framing away (RFC 9110 §7.6.1 lets an intermediary ignore
-  // such names).
+  // A caller must not be able to remove the framing (RFC 9110, section 7.6.1, lets an intermediary
+  // ignore such names).
   for (const name of ['content-length', 'content-type', 'content-encoding']) names?.delete(name)
   return names
 }
@@ -123,8 +123,8 @@ export const authOf = (provider: Provider, endpoint: EndpointRow | null): Auth =
   endpoint?.auth ?? provider.auth
 
 /**
- * The caller's headers as they go upstream, without any credential: add ours with `withCredential`.
- * `Content-Length` stays; `Transfer-Encoding` is the connection's business.
+ * The caller's headers to forward, without any credential: add ours with `withCredential`.
+ * `Content-Length` stays; the connection sets `Transfer-Encoding`.
  */
 export function requestHeaders(
   raw: readonly string[],
@@ -150,7 +150,7 @@ export function requestHeaders(
   return kept
 }
 
-/** The list with our credential, once. */
+/** The list with our credential added once. */
 export function withCredential(raw: readonly string[], auth: Auth, secret: string): string[] {
   return [...raw, auth.header, auth.scheme === undefined ? secret : `${auth.scheme} ${secret}`]
 }
@@ -159,24 +159,24 @@ export function withCredential(raw: readonly string[], auth: Auth, secret: strin
 export interface ResponseContext {
   readonly upstream: Upstream
   readonly table: ProviderTable
-  /** The path and query that were sent, for relative redirects. */
+  /** The path and query of the upstream request, for relative redirects. */
   readonly pathAndQuery: string
   /**
-   * How the caller named the upstream. It decides whether the address of an upload's next request
-   * must be ours.
+   * How the caller named the upstream, which decides whether the address of an upload's next
+   * request must be ours.
    */
   readonly form: TargetForm
-  /** The origin under which the caller reached us. */
+  /** The origin by which the caller reached us. */
   readonly ownOrigin: () => string
   /** Removes the credential from addresses that the caller follows. */
   readonly mask?: Pick<Mask, 'text'>
-  /** Whether the response gets CORS headers of ours, which replace the upstream's. */
+  /** Whether the response gets our CORS headers, which replace the upstream's. */
   readonly cors?: boolean
 }
 
 /**
- * The upstream's headers as they go to the caller; a `Location` that may be called is rewritten to
- * lead through the proxy again.
+ * The upstream's headers for the caller; a `Location` that may be called is rewritten to lead
+ * through the proxy again.
  */
 export function responseHeaders(raw: readonly string[], context: ResponseContext): string[] {
   const named = connectionNames(raw)
@@ -198,9 +198,8 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
 }
 
 /**
- * A redirect's address as the caller has to follow it: through the proxy again when it is an
- * address that may be called (also when the upstream names itself by the address at which we dial
- * it), else unchanged.
+ * A redirect's address for the caller: through the proxy if it is an address that may be called
+ * (also if the upstream names itself by the address that we dial), else unchanged.
  */
 function rewriteLocation(
   location: string,
@@ -222,7 +221,7 @@ function rewriteLocation(
   return proxiedTarget(address, table, 'parameter') ?? (url.origin === origin ? url.href : location)
 }
 
-/** The target by which an address is called through the proxy; null where it may not be called. */
+/** The target by which an address is called through the proxy; null if it may not be called. */
 function proxiedTarget(address: string, table: ProviderTable, form: TargetForm): string | null {
   const target = readAddress(address)
   if (!target.ok || table.find(target.upstream.hostname, target.upstream.port) === null) return null

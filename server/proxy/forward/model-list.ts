@@ -1,5 +1,5 @@
-// A list of models for a key that is limited to some, or must not see other keys' stored models.
-// The whole list is read, and models that the key may not use are removed.
+// Filters lists of models for a key that is limited to some models, or must not see other keys'
+// stored models. The whole list is read, and models that the key may not use are removed.
 import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import { without, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
@@ -19,15 +19,16 @@ import type { RequestSlot } from '../shares/request-shares.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 
 /**
- * Largest list that is read, decoded: OpenRouter's, the longest that we know, has less than 1 MB.
+ * Largest decoded list that is read: OpenRouter's, the longest that we know, has less than 1 MB.
  */
 const MAX_LIST_BYTES = 4 * 1024 * 1024
 /**
- * Pages that are read in search of a model that the key may use; they have 20 to 1,000 models each.
+ * Maximum number of pages read to find a model that the key may use; they have 20 to 1,000 models
+ * each.
  */
 const MAX_PAGES = 20
 
-/** TABLE of headers that speak of a response's very bytes, or of a part of them. */
+/** TABLE of headers that describe a response's exact bytes, or a part of them. */
 const BYTE_DEPENDENT_HEADERS = [
   'content-length',
   'content-encoding',
@@ -39,10 +40,7 @@ const BYTE_DEPENDENT_HEADERS = [
   'content-digest',
   'repr-digest',
 ]
-/**
- * TABLE of headers that ask for less than the whole list, or for it only where it has changed
- * since.
- */
+/** TABLE of headers that request less than the whole list, or the list only if it has changed. */
 const CONDITIONAL_HEADERS = [
   'if-none-match',
   'if-modified-since',
@@ -52,7 +50,7 @@ const CONDITIONAL_HEADERS = [
   'range',
 ]
 
-/** The headers of a request whose whole response we have to read. */
+/** The headers of a request whose complete response we have to read. */
 export const unconditional = (headers: RawHeaders): RawHeaders =>
   acceptIdentity(without(headers, ...CONDITIONAL_HEADERS))
 
@@ -66,7 +64,7 @@ interface ModelListRequest {
   readonly objects: Pick<ObjectOwners, 'mayName'>
   /** Shared by all requests: reading a long list takes turns with them. */
   readonly turns: TurnBudget
-  /** Sends an error of ours. `busy`: there is no room for the list. */
+  /** Sends one of our errors. `busy`: there is no room for the list. */
   readonly sendError: (reason: 'unread' | 'busy') => void
 }
 
@@ -80,7 +78,7 @@ export function modelListError(reason: 'unread' | 'busy'): GatewayError {
   )
 }
 
-/** Whether the response is a list of models for a key that may not use all of them. */
+/** Whether the response is a list of models, and the key may not use all of them. */
 export const isLimitedList = ({
   key,
   provider,
@@ -93,7 +91,7 @@ export const isLimitedList = ({
 
 const TUNED_MODEL = 'tuned_model'
 
-/** Whether a provider has models that belong to keys. */
+/** Whether a provider has models that can belong to keys. */
 const storesModels = ({ ids, endpoints }: Provider): boolean =>
   ids?.models !== undefined || endpoints.kinds.includes(TUNED_MODEL)
 
@@ -114,7 +112,7 @@ const namesStored = (provider: Provider, text: string): boolean =>
     return typeof name !== 'string' || storedRefs(provider, [name]).length > 0
   })
 
-/** Which models a key may use, of those with these names. */
+/** Tells for each model, given by its names, whether a key may use it. */
 async function allowedModels(
   { provider, key, match, method, objects }: ModelListRequest,
   models: readonly (readonly string[])[],
@@ -133,7 +131,7 @@ async function allowedModels(
   return stays
 }
 
-/** The caller of such a list. */
+/** The exchange of a request for such a list. */
 export class FilteredModelList extends ForwardingExchange {
   readonly #request: ModelListRequest
   #listener: ResponseListener | null = null
@@ -144,11 +142,11 @@ export class FilteredModelList extends ForwardingExchange {
   #pages = 0
   #path: string
   /**
-   * The request for the next page after one that filtering emptied; null if the caller has its
+   * The request for the next page if filtering emptied this one; null if the caller has its
    * response.
    */
   next: string | null = null
-  /** Whether we have answered in our own words. */
+  /** Whether we have sent our own error. */
   replaced = false
 
   constructor(caller: HttpExchange, asked: ModelListRequest) {
@@ -172,7 +170,7 @@ export class FilteredModelList extends ForwardingExchange {
     this.#length += bytes.length
     if (this.#length > MAX_LIST_BYTES) this.#held = []
     else if (!this.#request.slot.holdBytes(bytes.length)) this.#isBusy = true
-    // The memory is lent.
+    // The memory is only lent.
     else this.#held.push(Buffer.from(bytes))
   }
 
@@ -212,7 +210,7 @@ export class FilteredModelList extends ForwardingExchange {
         ? this.#pass(status, reason, headers, sent, trailers)
         : this.#sendError('unread')
     }
-    // Clients take an empty page for the end of the list, even if it has a cursor.
+    // Clients treat an empty page as the end of the list, even if it has a cursor.
     if (list.left === 0 && list.taken > 0 && list.next !== null && ++this.#pages < MAX_PAGES)
       return this.#requestNextPage(list.next)
     if (list.taken === 0) return this.#pass(status, reason, headers, sent, trailers)
@@ -235,7 +233,7 @@ export class FilteredModelList extends ForwardingExchange {
     super.flush()
   }
 
-  /** Ends the relay of this page: the caller has seen nothing of it. */
+  /** Ends the relay of this page, of which the caller has seen nothing. */
   #requestNextPage(next: string): void {
     this.#head = null
     this.#held = []
@@ -252,8 +250,8 @@ export class FilteredModelList extends ForwardingExchange {
 }
 
 /**
- * Relays the pages behind the first one, as long as nothing of them is left. @param relayPage sends
- * one request and relays its response
+ * Relays the pages after the first, as long as filtering empties them. @param relayPage sends one
+ * request and relays its response
  */
 export async function relayMorePages(
   list: FilteredModelList,

@@ -1,5 +1,5 @@
-// Sends a request upstream and its response to the caller, piece by piece as it comes, each side at
-// the other's pace.
+// Forwards a request upstream and its response to the caller, piece by piece, each side at the
+// other's pace.
 import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { RawConnection } from '../../http1/raw-connection.ts'
@@ -13,20 +13,20 @@ import {
   type PendingRequest,
 } from '../../http1/client/client.ts'
 
-/** Observers of the response while it passes. None of them can delay it. */
+/** Observers of a response in transit. None of them can delay it. */
 export type ResponseFilter = {
-  /** Masks what a redirect or an error must not reveal; null: nothing to mask. */
+  /** Masks secrets in redirects and errors; null: nothing to mask. */
   readonly mask: Mask | null
   /** The upstream's head; returns the headers that the caller gets. */
   head(status: number, headers: RawHeaders): RawHeaders
   /** The fields of an interim response, or the trailers; returns those that the caller gets. */
   fields(raw: RawHeaders): RawHeaders
-  /** Body bytes on their way to the caller. The memory is lent for the call only. */
+  /** Body bytes on their way to the caller. The memory is only lent for the call. */
   body(chunk: Buffer): void
 }
 
 /**
- * The first status whose response is written by a server, not by a model: redirects and errors. They
+ * Responses from this status on are written by a server, not by a model: redirects and errors. They
  * are short, and may repeat the request.
  */
 const FIRST_MASKED_STATUS = 300
@@ -35,7 +35,7 @@ const FIRST_MASKED_STATUS = 300
 export type RelayResult = {
   /**
    * `complete`: the caller got the whole response. `failed`: there was no response, and the caller
-   * has nothing yet. `broken`: the upstream broke off, and so was the caller's connection.
+   * has nothing yet. `broken`: the upstream failed midway, and the caller's connection was reset.
    * `aborted`: the caller left. `shutdown`: this server stopped before the response was complete.
    * `switched`: see below.
    */
@@ -43,17 +43,17 @@ export type RelayResult = {
   /** The upstream's status, once its head has arrived. */
   status: number | null
   error: UpstreamError | null
-  /** Body bytes: of the request that went up, of the response that came down. */
+  /** Body bytes of the request sent upstream, and of the response sent to the caller. */
   bytesIn: number
   bytesOut: number
-  /** The provider has switched protocols, and this is the connection: the caller has nothing yet. */
+  /** The connection, if the provider has switched protocols; the caller has nothing yet. */
   switched?: { readonly headers: RawHeaders; readonly connection: RawConnection }
 }
 
 /**
- * Relays one request. When the caller disconnects, the upstream call ends at once. When the
- * upstream breaks off, the caller's connection is reset, because a clean end would look like a
- * complete response.
+ * Relays one request. If the caller disconnects, the upstream request is aborted immediately. If
+ * the upstream fails midway, the caller's connection is reset, because a clean end would look like
+ * a complete response.
  */
 export function relay(
   sender: HttpClient,
@@ -61,8 +61,7 @@ export function relay(
   exchange: HttpExchange,
   filter: ResponseFilter,
 ): Promise<RelayResult> {
-  // The caller may have left while its request was looked at: then the upstream hears nothing of
-  // it.
+  // If the caller has left while its request was inspected, the upstream gets nothing.
   if (exchange.closed)
     return Promise.resolve({
       outcome: 'aborted',
@@ -99,7 +98,7 @@ class Relay implements ResponseHandler, ResponseListener {
   start(sender: HttpClient, request: OutboundRequest): void {
     this.#exchange.watch(this)
     this.#request = sender.send(request, this)
-    // The request's own body may have ended it.
+    // The request's body may have ended the relay.
     if (this.#done) this.#request.abort()
   }
 
@@ -129,7 +128,7 @@ class Relay implements ResponseHandler, ResponseListener {
     this.#end('switched', null, { headers, connection })
   }
 
-  /** Pieces that arrive together are sent together. */
+  /** Pieces that arrive together are sent together in one write. */
   onPause(): void {
     if (!this.#output.flush()) this.#request?.pause()
   }
@@ -150,8 +149,8 @@ class Relay implements ResponseHandler, ResponseListener {
   }
 
   /**
-   * The response is complete only when the caller's system has taken it; until then the caller may
-   * still disconnect.
+   * The response is complete only when the system has accepted it; until then, the caller may still
+   * disconnect.
    */
   onFinish(): void {
     this.#end('complete')
@@ -162,14 +161,14 @@ class Relay implements ResponseHandler, ResponseListener {
     this.#end('aborted')
   }
 
-  /** A response that has begun is broken off; without one, the caller is answered 503. */
+  /** A response that has begun is reset; otherwise, the caller gets a 503. */
   onShutdown(): void {
     this.#request?.abort()
     this.#end('shutdown')
     if (this.#exchange.headersSent) this.#exchange.reset()
   }
 
-  /** The error cannot be looked through, or not any further. */
+  /** The error cannot be searched, or no further. */
   #abandon(): void {
     this.#request?.abort()
     this.onError(

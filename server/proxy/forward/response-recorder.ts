@@ -1,4 +1,4 @@
-// Steps 8 and 9: what looks at a response while it passes, and the ledger's row when it is over.
+// Steps 8 and 9: observes a response in transit, and completes the ledger's row when it is over.
 import type { Clock } from '../../common/clock.ts'
 import { valueOf, valuesOf, without, type RawHeaders, valueAt } from '../../http1/header-fields.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -32,11 +32,11 @@ export interface RecorderDeps {
   credentials: CredentialPool
   objects: ObjectOwners
   clock: Clock
-  /** The origin under which a request reached us, by its headers. */
+  /** The origin by which a request reached us, from its headers. */
   originOf(headers: readonly string[]): string
 }
 
-/** An admitted request, and where it goes. */
+/** An admitted request and its destination. */
 export interface ForwardPlan {
   readonly context: RequestContext
   readonly route: Route
@@ -45,11 +45,11 @@ export interface ForwardPlan {
   readonly pathAndQuery: string
   readonly inspected: InspectedRequest
   readonly admitted: AdmittedRequest
-  /** Whether its path names something that is not the key's. */
+  /** Whether its path names an object that is not the key's. */
   readonly namesForeignObject: boolean
   /**
-   * Whether the key may name the objects in the lines of an uploaded file, asked when the provider
-   * answers; null without such an upload.
+   * Whether the key may name the objects in the lines of an uploaded file; called when the provider
+   * responds; null without such an upload.
    */
   readonly mayStartBatch: (() => Promise<boolean>) | null
 }
@@ -58,11 +58,11 @@ export interface ForwardPlan {
 export interface Settled {
   /** Why there is no complete response; null if it is complete. */
   readonly code: FailureCode | null
-  /** For the log line. */
+  /** Fields for the log line. */
   readonly stats: ForwardedStats
 }
 
-/** One for each credential, made when an upstream first answers it with an error. */
+/** One masker per credential, created when an upstream first responds to it with an error. */
 const masks = new WeakMap<Credential, Mask>()
 
 function maskOf(credential: Credential): Mask {
@@ -71,12 +71,12 @@ function maskOf(credential: Credential): Mask {
   return mask
 }
 
-/** One response on its way. */
+/** Records one response in transit. */
 export class ResponseRecorder implements ResponseFilter {
   readonly #deps: RecorderDeps
   readonly #plan: ForwardPlan
   readonly #isCrossOrigin: boolean
-  /** Whether a browser may keep the response, and open it later from there, without us. */
+  /** Whether a browser may store the response, and open it later without us. */
   readonly #isBrowserCached: boolean
   /**
    * Whether a cache may serve the response to others for the same address (RFC 9110, section
@@ -86,18 +86,16 @@ export class ResponseRecorder implements ResponseFilter {
   #meter: UsageMeter | null = null
   /** Milliseconds from the request to the response's head. */
   #firstByteMs: number | null = null
-  /** Reads what an error says. */
+  /** Reads the text of an error. */
   #errorText: ErrorText | null = null
-  /** The id by which the upstream knows the request. */
+  /** The upstream's id of the request. */
   #upstreamId: string | null = null
-  /** Whether the response may make something: no error does, and no redirect. */
+  /** Whether the response may have created something; errors and redirects do not. */
   #isSuccess = false
   #createdObjects: CreatedObjects | null = null
-  /** How many of the objects that the response created are written down. */
+  /** How many of the objects that the response created are recorded. */
   #recorded = 0
-  /**
-   * The error of ours that the caller got instead of the response; null if it got the response.
-   */
+  /** Our error that the caller got instead of the response; null if it got the response. */
   replacedBy: GatewayErrorCode | null = null
 
   constructor(deps: RecorderDeps, plan: ForwardPlan) {
@@ -131,7 +129,7 @@ export class ResponseRecorder implements ResponseFilter {
     this.#isSuccess = status < 300
     this.#recordCreated(this.#meter)
     const headers = this.#responseHeaders(raw)
-    // The caller's key was valid: the upstream refuses our credential.
+    // The caller's key was valid, so the upstream rejects our credential.
     if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')
     headers.push('X-Proxy-Request-Id', context.id)
     const limits = limitHeaders(this.#deps.ledger, inspected.key)
@@ -157,7 +155,7 @@ export class ResponseRecorder implements ResponseFilter {
 
   /**
    * Step 9: completes the ledger's row, once the response has passed.
-   * @param model as the ledger has it
+   * @param model the model in the ledger
    */
   async settle(result: RelayResult, model: string | null): Promise<Settled> {
     const { credential } = this.#plan.admitted
@@ -270,7 +268,7 @@ export class ResponseRecorder implements ResponseFilter {
     }
   }
 
-  /** The next request finds out whether a batch can be started from the file. */
+  /** The next request will find out whether a batch can be started from the file. */
   #recordBatchInput(id: string, by: ObjectOrigin, mayStartBatch: () => Promise<boolean>): void {
     const { objects } = this.#deps
     const { upstream } = this.#plan
@@ -299,14 +297,14 @@ export class ResponseRecorder implements ResponseFilter {
 
 /**
  * Types that a browser never renders as a page: data and media, except XML. Any other type might be
- * a page, and so might a missing one, or two, of which browsers use the last.
+ * a page, and so might a missing type, or two types, of which browsers use the last.
  */
 const HARMLESS_TYPE =
   /^(?:application\/(?:json|jsonl|x-ndjson|octet-stream)|text\/event-stream|(?:audio|video|image)\/(?!svg|[\w.+-]*xml)[\w.+-]+)[ \t]*(?:;[^,]*)?$/i
 
 /**
  * Headers that allow caching or revalidation of a response (RFC 9111, sections 4.2 and 4.3). Most
- * API responses have none of them and pass unchanged.
+ * API responses have none of them and are passed on unchanged.
  */
 const CACHING_HEADERS: ReadonlySet<string> = new Set([
   'cache-control',

@@ -1,5 +1,5 @@
-// The response of an unknown endpoint. It is held until it is known to contain no credential,
-// because a minted credential would escape every limit of the key.
+// Holds the response of an unknown endpoint until it is known to contain no credential, because a
+// minted credential would escape every limit of the key.
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
@@ -8,34 +8,33 @@ import { looseName } from '../providers/object-ref.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 import { codingsOf, decodeWhole } from './content-decoding.ts'
 
-/** Most bytes of a response that are held; a minting endpoint answers with some hundred. */
+/** Maximum bytes of a response that are held; a minting endpoint sends a few hundred. */
 const MAX_HELD_BYTES = 256 * 1024
-/** Longest credential that is looked at: tokens of cloud accounts have 4 KB. */
+/** Longest credential that is recognized: tokens of cloud accounts have 4 KB. */
 const LONGEST_SECRET = 16_384
 
-/** Media, and streams that begin to be read before they end: they hold no credential. */
+/** Media, and streams that clients read before they end; they contain no credential. */
 const PASSES =
   /^(?:text\/event-stream|(?:audio|video|image|font)\/|multipart\/|application\/(?:octet-stream|pdf|zip|x-ndjson|jsonl|x-protobuf|vnd\.amazon\.eventstream))/i
 
-/** Text in pieces is a stream, too, unless it is data. */
+/** Chunked text is a stream, too, unless it is data. */
 const DATA = /^$|json|xml|urlencoded/i
 
 /**
- * TABLE of keys under which servers answer with a credential, in loose spelling: OpenAI
- * `client_secret`, Deepgram `access_token`, Speechmatics `key_value`, Soniox `api_key`, AWS
- * `SecretAccessKey`.
+ * TABLE of keys under which servers return a credential, in loose spelling: OpenAI `client_secret`,
+ * Deepgram `access_token`, Speechmatics `key_value`, Soniox `api_key`, AWS `SecretAccessKey`.
  */
 const GIVES_SECRET =
   /^(?:(?:client|api|app|shared|webhook|signing|access|session|user|ephemeral|temporary|secret|private)*secret(?:key|value|accesskey)?|(?:api|secret|private|access|ephemeral|temporary|auth|publishable|client)keys?(?:value)?|keyvalue|(?:access|auth|refresh|session|bearer|id|api|ephemeral|temporary|client|user|security|singleuse)?tokens?|jwt|bearer|passwords?|credentials?)$/
-/** Keys within such a one that hold it: `client_secret: {value}`. */
+/** Keys inside such a member that contain it: `client_secret: {value}`. */
 const HOLDS_SECRET = /^(?:values?|secrets?|keys?|tokens?|data)$/
-/** A credential: long, of letters and digits, without spaces. */
+/** A credential: a long text with letters and digits, without spaces. */
 const SECRET = /^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w.~+/=:-]{16,}$/
-/** The same for text other than JSON: forms, XML. */
+/** The same in text other than JSON: forms, XML. */
 const IN_TEXT =
   /(?:secret|api_?key|access_?key|access_?token|auth_?token|session_?token|refresh_?token|id_?token)\w*["']?\s*(?:[=:]|>)\s*["']?(?=[^\d\s]*\d)[\w.~+/=:-]{16,}/i
 
-/** Whether a whole response, decoded, gives a credential. */
+/** Whether a complete decoded response contains a credential. */
 export function givesCredential(body: Buffer): boolean {
   let found = false
   const reader = new KeyedStrings(
@@ -57,18 +56,18 @@ export function givesCredential(body: Buffer): boolean {
   )
 }
 
-/** The caller of such an endpoint. It lives as long as the request. */
+/** The exchange of a request to such an endpoint. It lives as long as the request. */
 export class SecretGuard extends ForwardingExchange {
   readonly #slot: RequestSlot
   readonly #sendError: (reason: 'secret' | 'busy') => void
   #head: [status: number, reason: string, headers: RawHeaders] | null = null
-  /** Null where nothing is held. */
+  /** Null if nothing is held. */
   #held: Buffer[] | null = null
   #length = 0
-  /** Whether we have answered in our own words. */
+  /** Whether we have sent our own error. */
   replaced = false
 
-  /** @param sendError sends an error of ours. `busy`: there is no room for the response */
+  /** @param sendError sends one of our errors. `busy`: there is no room for the response */
   constructor(
     exchange: HttpExchange,
     slot: RequestSlot,
@@ -97,9 +96,9 @@ export class SecretGuard extends ForwardingExchange {
     if (this.#held === null) return super.write(bytes)
     this.#length += bytes.length
     if (!this.#slot.holdBytes(bytes.length)) return this.#refuse('busy')
-    // Its memory is lent.
+    // Its memory is only lent.
     this.#held.push(Buffer.from(bytes))
-    // No minting endpoint's response is longer than this; judge by the beginning.
+    // No minting endpoint's response is longer than this, so the beginning decides.
     if (this.#length > MAX_HELD_BYTES) this.#decideBegun()
   }
 

@@ -1,16 +1,16 @@
-// The caller of an upload that is checked while it streams up: where it is refused, the upstream
-// call ends before the upload is complete, and the caller gets our response.
+// The exchange of an upload that is checked while it streams: if it is refused, the upstream
+// request is aborted before the upload is complete, and the caller gets our error.
 import type { HttpExchange, ResponseListener } from '../../http1/exchange.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
 
-/** Answers a refused upload in our own words. One per request. */
+/** Sends our error for a refused upload. One per request. */
 export class UploadGuard extends ForwardingExchange {
-  /** Whether the caller was answered in our own words. */
+  /** Whether the caller got our error. */
   replaced = false
   readonly #sendError: (error: unknown) => void
   #listener: ResponseListener | null = null
 
-  /** @param sendError answers in our own words */
+  /** @param sendError sends our error */
   constructor(exchange: HttpExchange, sendError: (error: unknown) => void) {
     super(exchange)
     this.#sendError = sendError
@@ -21,11 +21,11 @@ export class UploadGuard extends ForwardingExchange {
     super.watch(watcher)
   }
 
-  /** Breaks the upload off. A response that has begun is broken off, too. */
+  /** Aborts the upload. A response that has begun is reset, too. */
   refuse(error: unknown): void {
     if (this.closed || this.replaced) return
     this.replaced = !this.headersSent
-    // Nothing of the upstream's response may come behind ours.
+    // No part of the upstream's response may follow ours.
     this.#listener?.onClose()
     if (this.replaced) this.#sendError(error)
     else this.reset()

@@ -4,18 +4,18 @@ import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from './content-decoding.ts'
 import type { Mask } from '../masking/mask.ts'
 
-/** Bytes of the text that are kept. */
+/** Maximum bytes of the text that are kept. */
 export const MAX_TEXT_BYTES = 2_048
-/** Read behind them, so that a credential which they cut through is seen whole. */
+/** Bytes read beyond that, so that a credential at the cut is seen whole. */
 const MARGIN_BYTES = 4_096
-/** Bytes of an encoded error that are decoded at most. */
+/** Maximum bytes of an encoded error that are decoded. */
 const MAX_ENCODED = 65_536
-/** Characters of a request's id. */
+/** Maximum characters of a request's id. */
 const MAX_ID = 200
 
 /**
- * TABLE of the headers in which providers name a request, the likeliest first (their API
- * references; `cf-ray` is that of Cloudflare before them).
+ * TABLE of the headers in which providers send a request's id, the likeliest first (their API
+ * references; `cf-ray` is from Cloudflare in front of them).
  */
 const ID_HEADERS = [
   'x-request-id',
@@ -30,7 +30,7 @@ const ID_HEADERS = [
   'cf-ray',
 ]
 
-/** The id by which an upstream knows a request, or null where its head names none. */
+/** The upstream's id of a request, or null if its head has none. */
 export function upstreamRequestId(headers: RawHeaders, mask: Mask): string | null {
   for (const name of ID_HEADERS) {
     const value = valueOf(headers, name)
@@ -39,7 +39,7 @@ export function upstreamRequestId(headers: RawHeaders, mask: Mask): string | nul
   return null
 }
 
-/** Reads the beginning of one error while it passes. */
+/** Reads the beginning of one error in transit. */
 export class ErrorText {
   readonly #mask: Mask
   readonly #pieces: Buffer[] = []
@@ -65,7 +65,7 @@ export class ErrorText {
     this.#decoding.write(Buffer.from(bytes.subarray(0, MAX_ENCODED)))
   }
 
-  /** The text; null where there was none. At once, unless it has to be decoded. */
+  /** The text; null if there was none. Synchronous, unless it has to be decoded. */
   end(): string | null | Promise<string | null> {
     if (this.#decoded === null) return this.#text()
     this.#decoding?.end()
@@ -87,7 +87,7 @@ export class ErrorText {
       .subarray(0, masked.length - this.#mask.begun(masked))
       .subarray(0, MAX_TEXT_BYTES)
     try {
-      // A character that the end cuts through is left out.
+      // A character that is cut off at the end is left out.
       return (
         new TextDecoder('utf-8', { fatal: true }).decode(whole, { stream: true }).trim() || null
       )

@@ -1,7 +1,7 @@
 // Reads the lines of a batch while they are uploaded (JSON lines as a form's file, or as the whole
-// body), for the objects that they name. They are forwarded as they arrive. A file that was not
+// body), to find the objects that they name. They are forwarded as they arrive. A file that was not
 // read completely, has too many strings that could be ids, or could be read differently by two
-// servers cannot start a batch. Strings are only stored while a piece passes; they are looked up
+// servers cannot start a batch. Strings are only stored when a piece arrives; they are looked up
 // after the upload, in slices.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { valuesOf } from '../../http1/header-fields.ts'
@@ -20,26 +20,26 @@ import { MAX_IDS, compilePaths } from './places.ts'
 const NO_PLACES = compilePaths({ required: [] })
 /** A line's model matters if it may belong to a key. */
 const LINE_MODEL = compilePaths({ required: ['body.model'] })
-/** What a line calls: platform.openai.com/docs/guides/batch */
+/** The address that a line calls: platform.openai.com/docs/guides/batch */
 const CALLED = ['url', 'method']
 const LINE = wantPaths(CALLED)
 const LINE_WITH_MODEL = wantPaths([...CALLED, 'body.model'])
 const PURPOSE: ReadonlySet<string> = new Set(['purpose'])
 
 /**
- * Uploads that may become a batch's input, by kind: the field that holds the lines, and whether
- * a field may give the purpose, which then is `batch` (xAI's uploads have none).
+ * Uploads that may become a batch's input, by kind: the field with the lines, and whether a field
+ * may give the purpose, which then is `batch` (xAI's uploads have none).
  */
 const INPUTS = {
   file: { field: 'file', hasPurpose: true },
-  // docs.cohere.com/reference/create-dataset: the query says what it is for.
+  // docs.cohere.com/reference/create-dataset: the query gives the purpose.
   dataset: { field: 'data', hasPurpose: false },
 } as const
 
 /** The kinds of batch inputs: TABLE INPUTS. */
 export type InputKind = keyof typeof INPUTS
 
-/** The kind among those that an upload makes; null where it makes none. */
+/** The kind of batch input that an upload creates; null if it creates none. */
 export const inputKindOf = (made: readonly string[]): InputKind | null =>
   made.includes('file') ? 'file' : made.includes('dataset') ? 'dataset' : null
 
@@ -56,7 +56,7 @@ export class BatchLines {
   #parts = 0
   #ended = false
 
-  /** @param form null where the whole body is the file */
+  /** @param form null if the whole body is the file */
   private constructor(
     form: string | null,
     length: number | null,
@@ -88,7 +88,7 @@ export class BatchLines {
       form === null ? null : new MultipartReader(form, PURPOSE, { part, content, end() {} })
   }
 
-  /** A reader for an upload with these headers; null where it could not be read for certain. */
+  /** A reader for an upload with these headers; null if it could not be read reliably. */
   static of(
     headers: readonly string[],
     length: number | null,
@@ -106,7 +106,7 @@ export class BatchLines {
       const boundary = boundaryOf(type)
       return boundary === null ? null : new BatchLines(boundary, length, provider, kind)
     }
-    // Only an upload whose single part is the whole file: https://ai.google.dev/api/files
+    // Only an upload whose only part is the whole file: https://ai.google.dev/api/files
     const [command = 'finalize'] = valuesOf(headers, 'x-goog-upload-command')
     const [offset = '0'] = valuesOf(headers, 'x-goog-upload-offset')
     return /\bfinalize\b/i.test(command) && offset.trim() === '0'
@@ -127,7 +127,7 @@ export class BatchLines {
 
   /**
    * The objects that the lines name; null if they were not all read, are not JSON lines, or call an
-   * endpoint that is not known to run a model. Asked once, when the provider answers.
+   * endpoint that is not known to run a model. Called once, when the provider responds.
    */
   async named(): Promise<readonly ObjectRef[] | null> {
     if (!this.#ended && this.#bytes !== this.#length) return null
@@ -163,12 +163,12 @@ function lineSink(findings: Findings, urls: BatchUrls): JsonSink {
       if (path === 'url') urls.take(value)
       else urls.takeMethod(value)
     },
-    // The same bytes were decided about a moment ago.
+    // The same bytes have just been decided.
     again: (path) => {
       if (!CALLED.includes(path)) findings.again(path)
     },
     oddity: (kind, path) => {
-      // A line that is not an object could mean anything.
+      // A line that is not an object cannot be interpreted.
       if (path === '' || CALLED.includes(path)) urls.isRefused = true
       else findings.oddity(kind, path)
     },

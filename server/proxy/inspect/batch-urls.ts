@@ -1,16 +1,16 @@
-// Which endpoint a line of a batch calls: decided by the same table as a request. The provider runs
-// the lines with our credential, so a line may call what runs a model, and nothing else.
+// Finds the endpoint that a line of a batch calls, in the same table as for a request. The provider
+// runs the lines with our credential, so a line may only call endpoints that run a model.
 import { classify } from '../providers/endpoint.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 
-/** A path without a query or anything that two servers read differently. */
+/** A path without a query or anything that two servers could read differently. */
 const PLAIN_PATH = /^(?:\/[\w.-]+)+$/
 const VERSION = /^\/v\d\w*(?=\/)/
-/** Different addresses of one batch that are looked at; each costs some microseconds. */
+/** Maximum number of different addresses of one batch; each costs some microseconds. */
 const MOST_URLS = 100
 
-/** The paths at the provider's host that an address in a line stands for. */
+/** The paths at the provider's host that an address in a line may mean. */
 function pathsOf({ base }: Pick<Provider, 'base'>, url: string): readonly string[] {
   const before = new URL(base.replaceAll(/\{\w+\}/g, 'x')).pathname.replace(/\/$/, '')
   const within = url.replace(VERSION, '')
@@ -32,7 +32,7 @@ export class BatchUrls {
     this.#provider = provider
   }
 
-  /** @param url as a line has it, parsed; null: the line names none */
+  /** @param url the parsed value of the line; null: the line has none */
   take(url: unknown): void {
     if (this.isRefused || url === null) return
     if (typeof url !== 'string' || !PLAIN_PATH.test(url)) this.isRefused = true
@@ -43,7 +43,7 @@ export class BatchUrls {
     }
   }
 
-  /** @param method as a line has it, parsed */
+  /** @param method the parsed value of the line */
   takeMethod(method: unknown): void {
     if (method !== null && method !== 'POST') this.isRefused = true
   }

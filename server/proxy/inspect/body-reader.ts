@@ -1,5 +1,5 @@
-// The readers of a body's bytes, by what kind of body it is. Each takes the pieces in any split and
-// costs time linear in them.
+// The readers of a body's bytes, by kind of body. Each accepts pieces of any length and takes
+// linear time.
 import { isUtf8 } from 'node:buffer'
 import { valuesOf } from '../../http1/header-fields.ts'
 import { JsonScanner } from '../json/scanner.ts'
@@ -20,7 +20,7 @@ import { UrlencodedReader } from './urlencoded.ts'
 /** Reads the bytes of a body and reports to a `Findings`. */
 export interface BodyScanner {
   write(piece: Buffer): void
-  /** The body is complete. @returns why it cannot be read for certain, or null */
+  /** The body is complete. @returns why it cannot be read reliably, or null */
   end(): InspectionError | null
 }
 
@@ -39,7 +39,7 @@ export function scannerFor(
 ): BodyScanner | InspectionError {
   const types = valuesOf(headers, 'content-type')
   const type = types[0] ?? ''
-  // What nearly everybody says.
+  // The content type of nearly every request.
   if (type === 'application/json' && types.length === 1)
     return new JsonBody(places, strict, findings)
   if (strict && types.length > 1) return ambiguous('The request has two content types.')
@@ -74,13 +74,13 @@ export function scannerFor(
   return new JsonBody(places, strict, findings)
 }
 
-/** Whether a content type is one of a form with parts. */
+/** Whether a content type is that of a multipart form. */
 export const isMultipart = (type: string): boolean => /^multipart\//i.test(type.trim())
 
-/** UTF-8's byte order mark. What reads a body behind one reads the same (RFC 8259, section 8.1). */
+/** UTF-8's byte order mark. Parsers that accept it read the same body (RFC 8259, section 8.1). */
 const MARK = [0xef, 0xbb, 0xbf]
 
-/** One JSON body. Strict: RFC 8259, UTF-8, no BOM, nothing behind it. */
+/** One JSON body. Strict: RFC 8259, UTF-8, no BOM, nothing after it. */
 class JsonBody implements BodyScanner {
   readonly #scanner: JsonScanner
   readonly #utf8: Utf8Check | null
@@ -88,7 +88,7 @@ class JsonBody implements BodyScanner {
   readonly #keyed: KeyedStrings | undefined
   readonly #tools: KeyedToolReader | null
   #empty = true
-  /** Bytes of a mark that have been read; more than there are where none can come any more. */
+  /** Bytes of the mark read so far; above its length once it can no longer come. */
   #marked = 0
 
   constructor(places: BodyPaths, strict: boolean, findings: Findings) {
@@ -147,10 +147,10 @@ class JsonBody implements BodyScanner {
   }
 }
 
-/** Whether bytes that come in pieces are UTF-8. */
+/** Checks whether bytes in pieces are UTF-8. */
 class Utf8Check {
   #ok = true
-  /** The beginning of a character whose rest is in the next piece. */
+  /** The beginning of a character that continues in the next piece. */
   #begun: Buffer | null = null
 
   write(piece: Buffer): boolean {
@@ -180,7 +180,7 @@ function startOfLast(bytes: Buffer): number {
   return bytes.length
 }
 
-/** A form with parts, whose fields are read. */
+/** A multipart form, whose fields are read. */
 class FormBody implements BodyScanner {
   readonly #reader: MultipartReader
   readonly #places: BodyPaths
@@ -221,8 +221,8 @@ class FormBody implements BodyScanner {
 }
 
 /**
- * A form of which one part is the body as JSON, beside files. Strict: nothing else stands in it, and
- * that part says that it is JSON.
+ * A form with one part that is the JSON body, and files. Strict: it has nothing else, and that part
+ * declares that it is JSON.
  */
 class FormJsonBody implements BodyScanner {
   readonly #reader: MultipartReader
@@ -270,6 +270,6 @@ class FormJsonBody implements BodyScanner {
   }
 }
 
-/** Whether a part says that it is JSON, and stands there as it is. */
+/** Whether a part declares that it is JSON, without an encoding. */
 const isPlainJson = ({ type, encoding }: PartHead): boolean =>
   encoding === '' && /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?)?$/i.test(type)

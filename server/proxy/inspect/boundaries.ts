@@ -1,4 +1,4 @@
-// The boundary that a content type of several parts names.
+// Reads the boundary of a multipart content type.
 
 /**
  * The boundary of a multipart/form-data content type, or null when there is not exactly one plain

@@ -1,45 +1,44 @@
-// Reads a request body to its end where the gate has to see all of it before the upstream may see
-// any.
+// Reads a request body to its end if all of it must be inspected before any of it may be forwarded.
 import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import { PieceList } from './piece-list.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 
-/** A body that was read to its end, or why it was not. */
+/** A complete body, or why it was not read completely. */
 export type BufferedBody =
   /**
-   * `pieces` of `length` bytes together, in their order. Never joined: a body of 64 MB would be
-   * copied, and stop everything else meanwhile.
+   * `pieces` in order, with `length` bytes together. They are never joined, because copying a body
+   * of 64 MB would block everything else.
    */
   | { ok: true; pieces: readonly Buffer[]; length: number; trailers: RawHeaders }
-  /** `pieces`: read so far, and counted as held; the rest waits. */
+  /** `pieces`: read so far, and counted as buffered; the rest waits. */
   | { ok: false; reason: 'too_large'; pieces: readonly Buffer[]; length: number }
-  /** As much as the reader wanted before the rest may stream up. */
+  /** As much as the reader needed before the rest may be streamed. */
   | { ok: false; reason: 'begun'; pieces: readonly Buffer[]; length: number }
   /**
-   * `busy`: no room for it, or it had to make room for others. `slow`: it did not come fast enough.
-   * `gone`: the caller left in the middle.
+   * `busy`: no room for it, or it had to make room for others. `slow`: it did not arrive fast
+   * enough. `gone`: the caller left before its end.
    */
   | { ok: false; reason: 'busy' | 'slow' | 'gone' }
 
-/** Least rate of a buffered body. */
+/** Minimum rate of a buffered body. */
 export interface BodyTimeouts {
-  /** Milliseconds for which nothing of it may come. */
+  /** Milliseconds for which no bytes may arrive. */
   readonly still: number
-  /** Milliseconds after which it must have come at {@link MIN_RATE} on average. */
+  /** Milliseconds after which it must have reached {@link MIN_RATE} on average. */
   readonly grace: number
 }
 
-/** Bytes a millisecond: 16 KB/s, less than any network on which people upload files. */
+/** Bytes per millisecond: 16 KB/s, slower than any network on which people upload files. */
 const MIN_RATE = 16.384
 
-/** Receives each piece of a body; returns true when the rest need not be buffered. */
+/** Receives each piece of a body; returns true if the rest need not be buffered. */
 export type BodyProbe = (piece: Buffer) => boolean
 
 /**
- * Reads the body, `limit` bytes at most. The bytes count as held by `place` until it releases them.
- * If the whole body has already arrived, the result is synchronous. Until the body is complete, the
- * request may be evicted.
+ * Reads the body, `limit` bytes at most. The bytes count as buffered by `place` until it releases
+ * them. If the whole body has already arrived, the result is synchronous. Until the body is
+ * complete, the request may be evicted.
  */
 export function bufferBody(
   body: RequestBody,
@@ -103,7 +102,9 @@ class BodyBuffer implements BodySink {
     return { pieces: this.#list.all(), length: this.#list.length }
   }
 
-  /** Ends it where it is too slow; looks again when it would be if nothing more came. */
+  /**
+   * Ends the body if it is too slow; otherwise checks again when it would be if no more bytes came.
+   */
   #checkPace(pace: BodyTimeouts): void {
     const now = performance.now()
     const slowAt = this.#startedAt + Math.max(pace.grace, this.#list.length / MIN_RATE)
@@ -129,7 +130,7 @@ class BodyBuffer implements BodySink {
   }
 }
 
-/** Gives up a body: further bytes are discarded. */
+/** Abandons a body: further bytes are discarded. */
 export function discardBody(body: RequestBody): void {
   body.read(null)
   body.resume()

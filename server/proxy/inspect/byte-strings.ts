@@ -1,5 +1,5 @@
-// Distinct strings as bytes, each stored once, to be looked up later: 30 ns for one of 16 bytes,
-// where a JavaScript string in a set takes 300.
+// A set of distinct strings as bytes, to be looked up later: 30 ns for one of 16 bytes, where a
+// JavaScript string in a Set takes 300.
 // oxlint-disable typescript/no-non-null-assertion -- a hash table in typed arrays: each index comes from the table itself
 
 const CHUNK_BYTES = 65_536
@@ -7,8 +7,8 @@ const FIRST_SLOTS = 256
 /** Longer ones are copied and compared by the engine. */
 const SHORT_BYTES = 64
 /**
- * Most slots that are probed, because callers may choose strings with colliding hashes. A string
- * that finds no slot is still stored, perhaps twice.
+ * Maximum number of slots that are probed, because callers may choose strings with colliding
+ * hashes. A string that finds no slot is still stored, perhaps twice.
  */
 const MOST_PROBES = 16
 /** For each string: hash, size, number of the chunk, offset in it. */
@@ -22,10 +22,10 @@ export class ByteStrings {
   #used = Infinity
   #count = 0
   #entries = new Int32Array(FIRST_SLOTS * FIELDS)
-  /** Numbers of strings, from 1 on. */
+  /** Numbers of strings, from 1. */
   #slots = new Int32Array(FIRST_SLOTS)
 
-  /** @param most how many there may be */
+  /** @param most maximum number of strings */
   constructor(most: number) {
     this.#most = most
   }
@@ -36,7 +36,7 @@ export class ByteStrings {
 
   /**
    * @param hash 32 bits; strings with different ones are different
-   * @returns false where there are too many
+   * @returns false if there are too many
    */
   add(bytes: Buffer, from: number, to: number, hash: number): boolean {
     const slot = this.#slotOf(bytes, from, to, hash)
@@ -62,7 +62,7 @@ export class ByteStrings {
     return true
   }
 
-  /** Tells one of them, by its number from 0 on. */
+  /** Returns a string by its number, from 0. */
   tell(number: number, to: (bytes: Buffer, from: number, to: number, hash: number) => void): void {
     const entries = this.#entries
     const entry = number * FIELDS
@@ -70,7 +70,7 @@ export class ByteStrings {
     to(this.#chunks[entries[entry + 2]!]!, offset, offset + entries[entry + 1]!, entries[entry]!)
   }
 
-  /** A free slot; -1 where none was found, -2 where the string is known. */
+  /** A free slot; -1 if none was found, -2 if the string is known. */
   #slotOf(bytes: Buffer, from: number, to: number, hash: number): number {
     const slots = this.#slots
     const entries = this.#entries
@@ -112,7 +112,7 @@ export class ByteStrings {
   }
 }
 
-/** The lowest bit of a hash says something else. */
+/** The lowest bit of a hash has another meaning. */
 const startOf = (hash: number, mask: number): number => (hash >>> 1) & mask
 
 function copy(bytes: Buffer, from: number, to: number, into: Buffer, at: number): void {

@@ -1,6 +1,6 @@
-// The rest of an upload whose beginning has been checked: files stream, and parts between and after
-// them are forwarded once the key is known to be allowed to name their objects. The end of the body
-// is never sent before that, so a refused upload is never complete.
+// Forwards the rest of an upload whose beginning has been checked: files are streamed, and parts
+// between and after them are forwarded once the key is known to be allowed to name their objects.
+// The end of the body is never sent before that, so a refused upload is never complete.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
@@ -10,23 +10,25 @@ import type { RequestSlot } from '../shares/request-shares.ts'
 import { discardBody } from './buffer-body.ts'
 import type { UploadReader } from './upload-reader.ts'
 
-/** Decides about an upload that is on its way. */
+/** Decides about an upload in transit. */
 export interface UploadChecks {
-  /** @throws GatewayError where the key may not name one of these */
+  /** @throws GatewayError if the key may not name one of these */
   check(named: readonly ObjectRef[]): unknown
-  /** Breaks the upload off. */
+  /** Aborts the upload. */
   refuse(error: unknown): void
 }
 
-/** Most bytes of parts after a file that are held. */
+/** Maximum bytes of parts after a file that are held. */
 const MAX_HELD_BYTES = 1024 * 1024
 
-/** An upload on its way to the upstream; its end waits until all that it names is checked. */
+/**
+ * An upload in transit to the upstream; its end waits until all objects that it names are checked.
+ */
 export class CheckedUpload implements RequestBody, BodySink {
   readonly #body: RequestBody
   readonly #reader: UploadReader
   readonly #slot: RequestSlot
-  /** Set before anything is read. */
+  /** Set before the first read. */
   checks: UploadChecks | null = null
   #sink: BodySink | null = null
   #held: Buffer[] = []
@@ -90,7 +92,7 @@ export class CheckedUpload implements RequestBody, BodySink {
     this.#version++
     this.#trailers = trailers
     if (!this.#reader.end()) {
-      // A file that breaks off names nothing, and all of it has gone up.
+      // A file that is incomplete names nothing, and all of it has been sent.
       if (this.#held.length === 0) return this.#release()
       return this.#refuse(ambiguous('The multipart body has no closing boundary.'))
     }
@@ -103,7 +105,7 @@ export class CheckedUpload implements RequestBody, BodySink {
     this.#sink?.onAborted()
   }
 
-  /** Sends the held bytes as soon as they may pass: immediately, if they name nothing new. */
+  /** Sends the held bytes as soon as allowed: immediately, if they name nothing new. */
   #decide(): void {
     if (this.#isDeciding) return
     const { problem } = this.#reader
@@ -115,7 +117,7 @@ export class CheckedUpload implements RequestBody, BodySink {
     } else void this.#lookUp(null)
   }
 
-  /** @param named null where there is work left before it is known */
+  /** @param named null if more work is needed to know */
   async #lookUp(named: readonly ObjectRef[] | null): Promise<void> {
     const version = this.#version
     this.#isDeciding = true
@@ -130,7 +132,7 @@ export class CheckedUpload implements RequestBody, BodySink {
       return this.#refuse(error)
     }
     this.#isDeciding = false
-    // The caller may have left, or the upstream may have answered.
+    // The caller may have left, or the upstream may have responded.
     if (this.#sink === null) return
     if (version === this.#version) this.#release()
     else if (this.#mayPass) this.#decide()
@@ -164,6 +166,6 @@ export class CheckedUpload implements RequestBody, BodySink {
 /** Called when there is no memory left for buffered bodies. */
 export const BUFFERS_FULL = 'The proxy holds too many large requests at the moment.'
 
-/** The refusal of a body of which it is unclear what it names. @param why a sentence */
+/** The refusal of a body whose named objects are unclear. @param why a sentence */
 export const ambiguous = (why: string): GatewayError =>
   new GatewayError('ambiguous_body', `${why} It is not known which stored objects it names.`)

@@ -18,8 +18,8 @@ import type { Source } from './source.ts'
 type Decoder = Transform & { readonly bytesWritten: number }
 
 /**
- * How much of the body frames the compressed stream, which is given to the decoder together with
- * what follows it.
+ * How much of the body frames the compressed stream, which is passed to the decoder with everything
+ * after it.
  */
 interface Framing {
   readonly head: number
@@ -28,11 +28,11 @@ interface Framing {
 
 interface Encoding {
   open(): Decoder
-  /** Null where the body is not in this encoding. */
+  /** Null if the body is not in this encoding. */
   frame(pieces: readonly Buffer[]): Framing | null
   /**
-   * Whether four bytes begin another stream, where the decoder would go on with one that begins
-   * with a piece of its own.
+   * Whether four bytes begin another stream, which the decoder would continue with if it begins a
+   * new piece.
    */
   begins?(bytes: Buffer): boolean
 }
@@ -56,9 +56,9 @@ const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
 ])
 
 /**
- * The source of the decoded bytes, or null for an unknown encoding. It breaks where the body is
- * more than `limit` bytes, or is not exactly one compressed stream: servers disagree about what
- * follows the first one (RFC 9110, section 8.4).
+ * The source of the decoded bytes, or null for an unknown encoding. It breaks if the body is longer
+ * than `limit` bytes, or is not exactly one compressed stream: servers disagree about bytes after
+ * the first (RFC 9110, section 8.4).
  */
 export function decodedSource(
   pieces: readonly Buffer[],
@@ -72,7 +72,7 @@ export function decodedSource(
     : new DecodedSource(pieces, found, framing, limit)
 }
 
-/** Whether a content coding says that nothing was encoded. */
+/** Whether a content coding means that nothing was encoded. */
 export const isIdentity = (encoding: string): boolean =>
   encoding.trim().toLowerCase() === 'identity'
 
@@ -84,14 +84,14 @@ class DecodedSource implements Source {
   readonly #framing: Framing
   readonly #limit: number
   readonly #length: number
-  /** The piece that is given next, and bytes that have been given. */
+  /** The next piece for the decoder, and the number of bytes it has been given. */
   #at = 0
   #given = 0
   #decoded = 0
   #crc = 0
   #broken = false
   #finished = false
-  /** Decoded bytes that have not been read. */
+  /** Number of decoded bytes that have not been read. */
   #ready: Buffer | null = null
   #resume: (() => void) | null = null
 
@@ -134,7 +134,7 @@ class DecodedSource implements Source {
     this.#decoder.destroy()
   }
 
-  /** Gives the decoder one piece after another, each when the one before has been taken. */
+  /** Passes the decoder one piece after another, each when it has taken the previous one. */
   #give(skipped: number): void {
     for (let piece = this.#pieces[this.#at]; piece !== undefined && piece.length <= skipped;) {
       skipped -= piece.length
@@ -150,13 +150,14 @@ class DecodedSource implements Source {
     const rest = piece.subarray(skipped)
     this.#given += rest.length
     this.#decoder.write(rest, () => {
-      // Bytes that a decoder leaves over come after its stream.
+      // Bytes that a decoder leaves unread come after its stream.
       if (!this.#broken && this.#decoder.bytesWritten === this.#given) this.#give(0)
     })
   }
 
   /**
-   * Whether the stream fills the body from header to trailer, and matches the trailer's checksum.
+   * Checks that the stream fills the body from header to trailer, and matches the trailer's
+   * checksum.
    */
   #isWhole(): boolean {
     const { head, tail } = this.#framing
@@ -205,12 +206,12 @@ function gzipFraming(pieces: readonly Buffer[]): Framing | null {
 
 const MAGIC_BYTES = 4
 
-/** The magic number of a frame (RFC 8878, section 3.1.1), or of one that is skipped. */
+/** The magic number of a frame (RFC 8878, section 3.1.1), or of a skippable one. */
 const isZstdFrame = (bytes: Buffer): boolean =>
   bytes.length === MAGIC_BYTES &&
   (bytes.readUInt32LE() === 0xfd2fb528 || (bytes.readUInt32LE() & 0xfffffff0) >>> 0 === 0x184d2a50)
 
-/** At most so many bytes from the beginning of a piece on. */
+/** The piece, cut into parts of at most this many bytes. */
 function beginning(pieces: readonly Buffer[], most: number, from = 0): Buffer {
   const parts: Buffer[] = []
   let length = 0

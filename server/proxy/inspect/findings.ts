@@ -18,19 +18,19 @@ import { KeyedStrings } from './keyed-strings.ts'
 import { MAX_IDS, MAX_NAME_LENGTH, MAX_NAMED, refsIn, type BodyPaths } from './places.ts'
 import { RefSet } from './ref-set.ts'
 
-/** Different keys of a body that are remembered. */
+/** Number of different keys of a body that are remembered. */
 const MOST_KEYS = 1_000
 
 /**
- * Strings of a body that are checked as they arrive. The others wait, because there may be too many
- * to check any.
+ * Number of strings of a body that are checked as they arrive. The others wait, because there may
+ * be too many to check at all.
  */
 const LOOKED_AT_ONCE = 32
 
 const MANY_NAMED = `${MAX_NAMED} models and stored objects`
 const MANY_IDS = `${MAX_IDS} different strings that could be ids of stored objects`
 
-/** Strings, and how many of them have been looked at. */
+/** Strings, and how many of them have been checked. */
 interface Waiting {
   readonly strings: ByteStrings
   readonly tell: TellString
@@ -38,18 +38,18 @@ interface Waiting {
   next: number
 }
 
-/** A part of a body, and how many of its ids have been taken over. */
+/** A part of a body, and how many of its ids have been merged. */
 interface Part {
   readonly part: Findings
   readonly perhaps: boolean
   next: number
 }
 
-/** Findings from a body's keys and fields where no row gives the places of models and ids. */
+/** How to find models and ids by a body's keys and fields, if no row gives their places. */
 export interface GivenIds {
   /** The keys whose values are ids; null if rows give their places, so that only models count. */
   readonly names: IdNames | null
-  /** Which ids are everybody's. */
+  /** Whether an id is public. */
   readonly publicObjects: Provider['publicObjects']
   /** The keys that use resources of the operator. */
   readonly operated?: Provider['operated']
@@ -57,45 +57,46 @@ export interface GivenIds {
   readonly numbers: boolean
 }
 
-/** In place of a kind: the value names a model. */
+/** Instead of a kind: the value names a model. */
 const MODEL = 'model'
-/** In place of a kind: the value is an id if it is a number. */
+/** Instead of a kind: the value is an id if it is a number. */
 const NUMBER = 'number'
 
 type TellString = (bytes: Buffer, from: number, to: number, hash: number) => void
 
-/** Collects what one body says. One per body, and per part of it that is read apart. */
+/** Collects the findings of one body. One per body, and per part of it that is read separately. */
 export class Findings implements JsonSink {
   /** Every model that is named, in the order of the body. */
   readonly models: string[] = []
-  /** The one for the ledger. */
+  /** The model for the ledger. */
   model: string | null = null
-  /** Whether a place in which the endpoint expects its model names one. */
+  /** Whether a place where the endpoint expects its model names one. */
   named = false
   /** Stored objects in places where the endpoint expects one. */
   readonly objects: ObjectRef[] = []
   /**
-   * Whole strings anywhere that are an id of the provider's: each once, without the objects above.
+   * Whole strings anywhere that are one of the provider's ids: each once, without the objects
+   * above.
    */
   readonly #ids: ObjectRef[] = []
   /**
-   * Whether it names items that are stored, rather than repeat them: known when the body has ended.
+   * Whether it refers to stored items, rather than repeating them: known when the body has ended.
    */
   refers = false
   /** Whether it asks the provider to keep the response. */
   kept = false
   /**
-   * Strict: why no upstream can be trusted to read the same as we do, where the models are known
-   * nevertheless.
+   * Strict: why an upstream may read the body differently than we do, although the models are
+   * known.
    */
   hidden: string | null = null
   /** Strict: why the request is refused. */
   problem: InspectionError | null = null
-  /** Lenient: something that names an object is too long to look at, or there are too many. */
+  /** Lenient: a possible name of an object is too long to check, or there are too many. */
   unclear = false
-  /** Lenient: a key that some servers read as one that names an object. */
+  /** Lenient: a key that some servers may read as one that names an object. */
   lookalike = false
-  /** Nothing that follows can change the verdict. */
+  /** Whether nothing that follows can change the result. */
   decided = false
   readonly #places: BodyPaths
   readonly #strict: boolean
@@ -119,7 +120,7 @@ export class Findings implements JsonSink {
 
   readonly #fields: GivenIds | null
 
-  /** @param fields findings from its keys and fields, where no row gives the places of ids */
+  /** @param fields how to find ids by keys and fields, if no row gives their places */
   constructor(
     places: BodyPaths,
     strict: boolean,
@@ -137,7 +138,7 @@ export class Findings implements JsonSink {
     return this.#ids.length === 0 ? this.objects : this.objects.concat(this.#ids)
   }
 
-  /** The part of these that is anywhere else. */
+  /** Those of them in other places. */
   get elsewhere(): readonly ObjectRef[] {
     return this.#ids
   }
@@ -148,7 +149,7 @@ export class Findings implements JsonSink {
   }
 
   /**
-   * Takes over which ids such a part names. @param perhaps whether they may be something else: then
+   * Adds the ids that such a part names. @param perhaps whether they may be something else, so that
    * only another key's objects count
    */
   take(part: Findings, perhaps: boolean): void {
@@ -157,8 +158,8 @@ export class Findings implements JsonSink {
   }
 
   /**
-   * Strings that are looked at when the findings are settled; more may be added to them until then.
-   * @param cost how many strings one of them counts as
+   * Registers strings to check when the findings are settled; more may be added to them until then.
+   * @param cost the number of strings that one of them counts as
    */
   later(strings: ByteStrings, tell: TellString, cost = 1): void {
     this.#waiting.push({ strings, tell, cost, next: 0 })
@@ -167,14 +168,14 @@ export class Findings implements JsonSink {
   /**
    * Checks the waiting candidates. Only then is `mentioned` complete.
    *
-   * @param most strings that are looked at
+   * @param most maximum number of strings to check
    * @returns whether all have been
    */
   settle(most: number): boolean {
     return this.decided || this.#settle(most) > 0
   }
 
-  /** @returns how many more could have been looked at; none where some may be left */
+  /** @returns how many more could have been checked; 0 if some may be left */
   #settle(most: number): number {
     let left = most
     for (const one of this.#waiting) {
@@ -205,7 +206,7 @@ export class Findings implements JsonSink {
     return this.refers || this.#ids.length > 0 || this.#waiting.length > 0 || this.#parts.length > 0
   }
 
-  /** Hands the strings of a body over that can be an id; undefined where the provider has none. */
+  /** Selects the strings of a body that can be an id; undefined if the provider has no ids. */
   strings(): StringWatch | undefined {
     const forms = this.idForms
     if (forms === undefined) return undefined
@@ -234,8 +235,8 @@ export class Findings implements JsonSink {
   }
 
   /**
-   * A whole, decoded string of the body. @param perhaps whether it may be something else than an
-   * id: then only another key's objects count
+   * A whole, decoded string of the body. @param perhaps whether it may be something other than an
+   * id, so that only another key's objects count
    */
   text(text: string, perhaps = false): void {
     if (text === REFERENCE && !perhaps) this.refers = true
@@ -290,7 +291,7 @@ export class Findings implements JsonSink {
     if (kind !== null) this.#give(this.#fields, kind, text)
   }
 
-  /** What to look for in a value under this key. */
+  /** Tells what to look for in a value under this key. */
   #kindUnder({ names, operated, numbers }: GivenIds, name: string): string | null {
     if (operated?.isUse(name) === true) this.mention({ kind: IDENTITY, id: name })
     const kind = operated?.kindOf(name) ?? null
@@ -300,7 +301,7 @@ export class Findings implements JsonSink {
       : (names?.kindOf(name) ?? (numbers && givesId(name) ? NUMBER : null))
   }
 
-  /** A number, where it can be an id: then only another key's objects count. */
+  /** A number that can be an id; only another key's objects count. */
   #number(kind: string | null, digits: string): void {
     if (kind === MODEL || !/^\d+$/.test(digits)) return
     if (kind !== null || NUMBERED.test(digits))
@@ -319,7 +320,10 @@ export class Findings implements JsonSink {
     }
   }
 
-  /** A word that may name an object of any of these kinds: letters, digits, `_.~-`. Told once. */
+  /**
+   * A word that may name an object of any of these kinds: letters, digits, `_.~-`. Called once for
+   * each.
+   */
   word(word: string, kinds: readonly string[]): void {
     for (const kind of kinds)
       this.objects.push(this.#asMentioned({ kind, id: word, mayBeUnknown: true }))
@@ -347,7 +351,7 @@ export class Findings implements JsonSink {
   place(ref: ObjectRef): void {
     this.objects.push(this.#asMentioned(ref))
     this.#placed.add(ref)
-    // The same string was looked at a moment ago, before its place was known.
+    // The same string has just been checked, before its place was known.
     const last = this.#ids.at(-1)
     if (last !== undefined && last.kind === ref.kind && last.id === ref.id) this.#ids.pop()
   }
@@ -372,7 +376,7 @@ export class Findings implements JsonSink {
 
   /** The value at a place. @param raw null if it is too long to be checked */
   #take(path: string, value: unknown, raw?: Buffer | null): void {
-    // `null` says that nothing is there.
+    // `null` means that there is no value.
     if (value === null) return
     const places = this.#places
     const { keeps } = places
@@ -386,7 +390,8 @@ export class Findings implements JsonSink {
     if (kind !== undefined) {
       if (raw === null) this.#tooLong(path)
       else for (const ref of refsIn(kind, value)) this.place(ref)
-      // A stored object may be in the place of a model, and is then held to the scope like one.
+      // A stored object may be in the place of a model, and is then checked against the scope like
+      // a model.
       if (!places.required.has(path)) return
     }
     if (places.tools.types.has(path)) this.#noteType(path, value)
@@ -399,14 +404,14 @@ export class Findings implements JsonSink {
   }
 
   /**
-   * The tools that run models which they do not name, once the body has ended. @param header
-   * whether a header names a model
+   * The tools that run a model without naming it, once the body has ended. @param header whether a
+   * header names a model
    */
   unnamedTools(header: boolean): readonly ToolRun[] {
     return this.#tools?.unnamed(header) ?? []
   }
 
-  /** Most bodies have no tools that are followed. */
+  /** Most bodies have no such tools. */
   #toolModels(): ToolModels {
     return (this.#tools ??= new ToolModels(this.#places.tools))
   }
@@ -423,7 +428,7 @@ export class Findings implements JsonSink {
       if (this.#strict) this.problem ??= unknownModel(`The body's \`${path}\` is not a name.`)
       return
     }
-    // Only where a model is decided about do all of them count. A scan may tell the last one of a
+    // All models count only if the request's model is decided. A scan may report the last one of a
     // place again.
     if (this.#strict && !(path === this.#modelAt && value === this.models.at(-1)))
       this.models.push(value)
@@ -466,7 +471,7 @@ export class Findings implements JsonSink {
     }
   }
 
-  /** A part of the body cannot be read for certain. */
+  /** A part of the body cannot be read reliably. */
   unreadable(why: string): void {
     if (this.#strict) this.problem ??= ambiguous(why)
     else this.unclear = true
@@ -490,8 +495,8 @@ export class Findings implements JsonSink {
 const NONE: readonly ObjectRef[] = []
 
 /**
- * A referenced item must have an owner; an inline repetition need not. The end of the body may
- * decide which it is.
+ * A referenced item must have an owner; a repeated one need not. Only the end of the body may tell
+ * which it is.
  */
 class MentionedItem implements ObjectRef {
   readonly kind = ITEM
@@ -510,7 +515,7 @@ class MentionedItem implements ObjectRef {
 
 /**
  * Parses the bytes of a JSON value; undefined if they are invalid. Most are plain strings, which
- * need no parser.
+ * need no full parser.
  */
 function valueOf(raw: Buffer): unknown {
   const text = raw.toString('utf8')

@@ -1,5 +1,5 @@
-// The objects that a request's headers and trailers name: by headers that are meant for ids, and in
-// any other as an id in its full spelling.
+// Finds the objects that a request's headers and trailers name: in headers for ids, and in any
+// other header as an id in its full spelling.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { copyString } from '../../common/copy-string.ts'
 import { normalizedName, requestHeaders } from '../forward/headers.ts'
@@ -12,7 +12,7 @@ import { mayBeId, mayWrapId, refsOf } from '../providers/spelled.ts'
 
 const NOTHING: readonly ObjectRef[] = []
 
-/** Values that are remembered, and the longest of them: the same few come with every request. */
+/** Number of values remembered, and their maximum length: the same few come with every request. */
 const MAX_VALUES = 2_000
 const MAX_VALUE_LENGTH = 128
 const seen = new WeakMap<IdForms, Map<string, readonly ObjectRef[]>>()
@@ -39,7 +39,7 @@ export function headerRefs(
   return found ?? NOTHING
 }
 
-/** The stored models that headers name in which the endpoint takes a model. */
+/** The stored models named by headers in which the endpoint expects a model. */
 export function modelRefs(
   { ids }: Provider,
   { endpoint }: Match,
@@ -59,7 +59,7 @@ function spelledIn(value: string, ids: IdForms): readonly ObjectRef[] {
   const known = values.get(value)
   if (known !== undefined) return known
   const refs = refsOf(value, ids)
-  // UUIDs are seldom seen twice.
+  // Not remembered, because a UUID is seldom seen twice.
   if (value.length > MAX_VALUE_LENGTH || refs.some(({ kind }) => kind === ANY_KIND)) return refs
   if (values.size >= MAX_VALUES) values.clear()
   values.set(copyString(value), refs)

@@ -1,4 +1,5 @@
-// Step 5: which models and stored objects a request can reach. Its body is read as far as that takes.
+// Step 5: finds the models and stored objects that a request can reach. Its body is read as far as
+// needed.
 import { bodyRuleOf } from '../providers/endpoint.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
@@ -31,7 +32,7 @@ import { uploadKindOf } from './upload-kind.ts'
 const MAX_SYNC_BYTES = 128 * 1024
 
 /**
- * Inspects a request; null where the caller has left.
+ * Inspects a request; null if the caller has left.
  *
  * @param reauthenticate returns the current key; called after a slow body
  * @throws GatewayError
@@ -60,18 +61,21 @@ export async function inspectRequest(
       ? inspectBuffered(current, buffered, inspection)
       : await inspectInTurns(current, deps, buffered, inspection, reauthenticate)
   } catch (error) {
-    // The rest of a body that has been read in part.
+    // The rest of a partly read body.
     if (!buffered.ok && buffered.reason === 'too_large') discardBody(body)
     throw error
   }
 }
 
-/** Whether a body has to be read before the upstream may see any of it, also where it is a file. */
+/** Whether a body has to be read before any of it is forwarded, even if it is a file. */
 function mustBeRead({ key, match }: InspectionTarget): boolean {
   return (!key.scope.all && needsBody(match)) || bodyRuleOf(match)?.objects !== undefined
 }
 
-/** Whether a model is decided about; where none runs, the body is read for the objects it names. */
+/**
+ * Whether a model must be decided; if none runs, the body is read only for the objects that it
+ * names.
+ */
 const isStrict = ({ key, match }: InspectionTarget): boolean =>
   !key.scope.all && match.class !== 'neutral'
 
@@ -94,7 +98,7 @@ const runsAtOnce = (
 ): boolean =>
   length <= MAX_SYNC_BYTES && !inspection.needsDecoding && inspectionQueue.runNow(inspection)
 
-/** Inspects a body in turns with all others; null where the caller has left. */
+/** Inspects a body in turns with all others; null if the caller has left. */
 async function inspectInTurns(
   target: InspectionTarget,
   deps: InspectionDeps,
@@ -105,14 +109,14 @@ async function inspectInTurns(
   if (!(await waitForTurns(target, deps.inspectionQueue, inspection))) return null
   const current = { ...target, key: reauthenticate() }
   if (isStrict(current) === inspection.strict) return inspectBuffered(current, body, inspection)
-  // The key has got other limits meanwhile.
+  // The key's limits have changed meanwhile.
   const again = inspectionOf(current, deps, body)
   return runsAtOnce(again, deps, body)
     ? inspectBuffered(current, body, again)
     : inspectInTurns(current, deps, body, again, reauthenticate)
 }
 
-/** @returns false where the caller has left */
+/** @returns false if the caller has left */
 async function waitForTurns(
   { exchange, key, slot }: InspectionTarget,
   inspectionQueue: InspectionQueue,
@@ -169,7 +173,7 @@ function inspectBuffered(
   }
 }
 
-/** @throws GatewayError `ambiguous_body` where it is not known which stored objects a body names */
+/** @throws GatewayError `ambiguous_body` if it is not known which stored objects a body names */
 export function refuseUnreadable({ objects }: CachedKey, inspection: Inspection): void {
   if (inspection.refusal !== null || inspection.findings.unclear)
     throw new GatewayError(

@@ -1,4 +1,4 @@
-// A body that is streamed: a file, or one that is too long to be buffered.
+// Inspects a body that is streamed: a file, or one that is too long to be buffered.
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { BufferedBody } from './buffer-body.ts'
 import { BUFFERS_FULL } from './checked-upload.ts'
@@ -29,7 +29,7 @@ export async function inspectPartial(
   const { key, provider } = target
   if (!key.scope.all) throw tooLarge('model', limits.body)
   if (key.objects === 'own') throw tooLarge('stored objects', limits.body)
-  // For a key without limits on its models only stored objects matter: where none belongs to another
+  // For a key without limits on its models, only stored objects matter: if none belongs to another
   // key, the rest need not be read.
   if (await objects.anyOwnedByOther(provider.id, key.id))
     throw tooLarge('stored objects', limits.body)
@@ -43,7 +43,7 @@ export const tooLarge = (what: string, limit: number): GatewayError =>
     `The body must be read to find its ${what}, and is larger than ${limit} bytes.`,
   )
 
-/** A body that is streamed. @param begun the beginning of one that is too long to be buffered */
+/** Inspects a streamed body. @param begun the beginning of one that is too long to be buffered */
 export function inspectStreamed(
   target: InspectionTarget,
   begun: readonly Buffer[],
@@ -66,7 +66,7 @@ export function inspectStreamed(
   return {
     key,
     model: loggedModel(observer.model),
-    // It is not known in time.
+    // The model is not known in time.
     keepsResponse: watching !== null,
     objects: match.objects,
     body,

@@ -1,4 +1,4 @@
-// An upload in parts: everything except its files is read, and the files stream.
+// Inspects an upload in parts: everything except its files is read, and the files are streamed.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RequestBody } from '../../http1/exchange.ts'
 import type { OutboundRequest } from '../../http1/client/client.ts'
@@ -21,8 +21,8 @@ import { resolveModels } from './resolve-models.ts'
 import { uploadReaderOf } from './upload-kind.ts'
 
 /**
- * An upload in parts: buffered until its first file begins, then read while the rest streams; null
- * if the caller has disconnected.
+ * Inspects an upload in parts: it is buffered until its first file begins, and then read while the
+ * rest streams; null if the caller has disconnected.
  */
 export async function inspectUpload(
   first: InspectionTarget,
@@ -55,7 +55,7 @@ export async function inspectUpload(
     const streamed = outboundBody(target, null, null, buffered.pieces)
     return uploaded(target, named, streamed && { ...streamed, rest: upload }, upload)
   } catch (error) {
-    // The rest of a body that has been read in part.
+    // The rest of a partly read body.
     if (!buffered.ok && buffered.reason !== 'busy') discardBody(body)
     throw error
   }

@@ -21,27 +21,27 @@ export interface InspectedRequest {
   readonly key: CachedKey
   /** The model for the ledger; null if unknown. */
   readonly model: string | null
-  /** Whether the request asks the provider to keep the response, or may do so. */
+  /** Whether the request asks, or may ask, the provider to keep the response. */
   readonly keepsResponse: boolean
-  /** Stored objects that it names where its endpoint expects one, and those in its path. */
+  /** Stored objects named where its endpoint expects one, and those in its path. */
   readonly objects: readonly ObjectRef[]
   readonly body: OutboundRequest['body']
   /**
-   * The same objects without ids that occur in prose only, which may be anything: evaluated where a
-   * request would be refused for one.
+   * The same objects without ids that occur only in prose, where they may be anything: evaluated if
+   * a request would be refused for one.
    */
   readonly outsideProse?: () => readonly ObjectRef[]
   /** Whether the body is forwarded unread, so that its objects are unknown. */
   readonly isUnread: boolean
   /** Reads the model of a streamed body while it passes. */
   readonly observer: BodyObserver | null
-  /** The rest of an upload whose parts after a file have to be checked; null: none. */
+  /** Forwards the rest of an upload whose parts after a file have to be checked; null: none. */
   readonly upload: CheckedUpload | null
   /** Reads a file that may become a batch's input while it passes. */
   readonly lines: BatchLines | null
 }
 
-/** `body`: bytes of a body that has to be read whole. */
+/** `body`: bytes of a body that has to be read completely. */
 export interface InspectionLimits extends BodyTimeouts {
   readonly body: number
 }
@@ -68,7 +68,7 @@ export interface InspectionTarget {
 /** A completely buffered body. */
 export type CompleteBody = Extract<BufferedBody, { ok: true }>
 
-/** For a request whose body, if any, has been read. */
+/** The result for a request whose body, if any, has been read. */
 export const PLAIN = {
   keepsResponse: false,
   isUnread: false,
@@ -77,6 +77,6 @@ export const PLAIN = {
   lines: null,
 } as const
 
-/** The model that is logged: the first one named, or the one that was refused. */
+/** The model for the log: the first one named, or the one that was refused. */
 export const modelOf = (resolution: ModelResolution, match: Match): string | null =>
   loggedModel((resolution.ok ? resolution.models[0] : resolution.model) ?? match.model)

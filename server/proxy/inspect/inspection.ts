@@ -18,19 +18,22 @@ import { PieceSource, type Source } from './source.ts'
 import { UploadParts } from './upload-parts.ts'
 import { WordBodyScanner } from './words.ts'
 
-/** Which parts of a request's body are read, and how. */
+/** Options for reading a request's body. */
 export interface InspectionInput {
   readonly provider: Provider
   readonly match: Match
   /** Name, value, name, value, … as Node's rawHeaders. */
   readonly headers: readonly string[]
-  /** Whether a model is decided about: what two servers could read differently is refused then. */
+  /**
+   * Whether a model must be decided: then a body that two servers could read differently is
+   * refused.
+   */
   readonly strict: boolean
   /** Largest decoded body in bytes. */
   readonly limit: number
 }
 
-/** Strings that are looked at in one step, 1 µs each. */
+/** Number of strings checked in one step, 1 µs each. */
 export const STRINGS_PER_STEP = 128
 
 const UNDECODABLE = unknownModel(
@@ -38,11 +41,10 @@ const UNDECODABLE = unknownModel(
 )
 
 /**
- * One body's inspection. Once a step has returned `done`, `refusal` and `findings` are what came of
- * it.
+ * One body's inspection. Once a step has returned `done`, `refusal` and `findings` are the result.
  */
 export class Inspection implements SlicedTask {
-  /** Why the body cannot be read for certain; null where it can. */
+  /** Why the body cannot be read reliably; null if it can. */
   refusal: InspectionError | null = null
   readonly findings: Findings
   readonly #question: InspectionInput
@@ -50,10 +52,10 @@ export class Inspection implements SlicedTask {
   readonly #places: BodyPaths
   #source: Source | null = null
   #reader: BodyScanner | null = null
-  /** Whether it has been read to its end. */
+  /** Whether it has been read to the end. */
   #isRead = false
 
-  /** @param pieces the whole body; their lengths need not be any in particular */
+  /** @param pieces the whole body, in pieces of any length */
   constructor(question: InspectionInput, pieces: readonly Buffer[]) {
     const rule = bodyRuleOf(question.match) ?? NOTHING_WANTED
     this.#question = question
@@ -75,7 +77,7 @@ export class Inspection implements SlicedTask {
     }
   }
 
-  /** Whether it is one in which a model is decided about. */
+  /** Whether the body decides a model. */
   get strict(): boolean {
     return this.#question.strict
   }
@@ -87,7 +89,7 @@ export class Inspection implements SlicedTask {
 
   /**
    * Whether its names are uncertain: it is not plain JSON, a form or a file, so that servers may
-   * read it differently; or its headers contradict each other, or name an unsupported charset.
+   * read it differently; or its headers are contradictory, or name an unsupported charset.
    */
   get isUnreadable(): boolean {
     const types = valuesOf(this.#question.headers, 'content-type')
@@ -98,8 +100,8 @@ export class Inspection implements SlicedTask {
     )
       return true
     if (!(this.#reader instanceof WordBodyScanner) || isMedia(type)) return false
-    // For an upload, no places are needed: whole ids in it count, and where a row expects bare ones
-    // the body is JSON.
+    // An upload needs no places: whole ids in it count, and if a row expects bare ids, the body is
+    // JSON.
     return (
       (type !== '' || this.#places.kinds.length > 0) &&
       this.#pieces.some((piece) => piece.length > 0)
@@ -125,8 +127,8 @@ export class Inspection implements SlicedTask {
   }
 
   /**
-   * The ids that the body mentions, where ids only in prose may be unowned: for a JSON body
-   * inspected as it is.
+   * The ids that the body mentions, if ids only in prose may be unowned: for a JSON body inspected
+   * unchanged.
    */
   mentionedOutsideProse(): readonly ObjectRef[] {
     const { provider, headers } = this.#question
@@ -142,13 +144,13 @@ export class Inspection implements SlicedTask {
     return objects.concat(withProse(this.#pieces, this.#places.prose, elsewhere, provider.ids))
   }
 
-  /** The result is not needed any more. */
+  /** The result is no longer needed. */
   close(): void {
     this.#source?.close()
     this.#source = null
   }
 
-  /** @returns false where the body cannot be decoded */
+  /** @returns false if the body cannot be decoded */
   #open(): boolean {
     const encodings = valuesOf(this.#question.headers, 'content-encoding')
     if (encodings.length > 1) this.#refuse(ambiguous('The request has two content encodings.'))
@@ -169,7 +171,7 @@ export class Inspection implements SlicedTask {
       return this.#settle()
     }
     // A body that is not plain JSON is read again, for every word that a more lenient server could
-    // take for a name.
+    // read as a name.
     if (this.#readsWords(reader) && this.#open()) {
       const binary = isMedia(typeOf(this.#question.headers))
       this.#reader = new WordBodyScanner(binary ? [] : this.#places.kinds, this.findings, binary)
@@ -179,7 +181,7 @@ export class Inspection implements SlicedTask {
     return 'done'
   }
 
-  /** Looks at what could be ids, where there is much of it. */
+  /** Checks possible ids, if there are many. */
   #settle(): 'more' | 'done' {
     return this.findings.decided || this.findings.settle(STRINGS_PER_STEP) ? 'done' : 'more'
   }
@@ -221,7 +223,7 @@ export function findingsOf(
   return new Findings(places, strict, isUnknown ? provider.unknownIds : provider.ids, fields)
 }
 
-/** The reader of a form's parts: a file that is uploaded to be stored is content. */
+/** The reader of a form's parts; a file that is uploaded to be stored counts as content. */
 const partsOf = ({ match, provider }: InspectionInput, findings: Findings): PartWatch | undefined =>
   match.endpoint?.uploads === undefined
     ? undefined

@@ -1,12 +1,12 @@
-// The strings of a JSON body under certain keys, at any depth: as a value, in a list, or as the
-// keys of a map. Bytes may be split anywhere. Invalid JSON is read as far as it looks like JSON;
-// the scanner reports whether it is valid.
+// Finds the strings of a JSON body under certain keys, at any depth: as a value, in a list, or as
+// the keys of a map. Bytes may be split anywhere. Invalid JSON is read as far as it looks like
+// JSON; the scanner reports whether it is valid.
 import { parseJson } from '../json/paths.ts'
 
 /** A string under a key. */
 export interface KeyedSink {
   /**
-   * What to look for under keys of this name; null: nothing. @param outer the same for the key of
+   * What to look for under keys of this name; null: nothing. @param outer the result for the key of
    * the surrounding object
    */
   kindOf(key: string, outer: string | null): string | null
@@ -22,12 +22,12 @@ export interface KeyedSink {
 
 /** Longest key or value in bytes, as written. */
 const LONGEST = 2_048
-/** Longest number: longer ones are no ids. */
+/** Longest number in digits: longer ones are not ids. */
 const LONGEST_NUMBER = 64
-/** Deeper levels are no longer told apart: the scanner refuses them. */
+/** Deeper levels are not distinguished, because the scanner refuses them. */
 const MOST_LEVELS = 10_000
 
-/** Bytes that are looked at one by one before a native search. */
+/** Bytes that are checked one by one before a native search. */
 const NEAR = 48
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
@@ -57,13 +57,16 @@ export class KeyedStrings {
   #atKey = false
   #inString = false
   #escaped = false
-  /** Bytes of the string from earlier pieces; null if it is not wanted, or too long. */
+  /** Bytes of the string from earlier pieces; null if it is not needed, or too long. */
   #begun: Buffer | null = null
   /** The number so far; `''` for none. */
   #number = ''
   readonly #takesNumbers: boolean
 
-  /** @param longest of keys and values, in bytes as they are written; longer ones are not told */
+  /**
+   * @param longest maximum length of keys and values, in bytes as written; longer ones are not
+   *   reported
+   */
   constructor(sink: KeyedSink, longest = LONGEST) {
     this.#sink = sink
     this.#longest = longest
@@ -125,7 +128,7 @@ export class KeyedStrings {
     this.#atKey = true
   }
 
-  /** @returns where the string ends, or the piece */
+  /** @returns the end of the string, or of the piece */
   #readString(piece: Buffer, from: number): number {
     const at = this.#endOfString(piece, from)
     const begun = this.#begun
@@ -146,7 +149,7 @@ export class KeyedStrings {
 
   /**
    * The position of the closing quote, or the end of the piece. Most strings are short; in a long
-   * one the next quote is searched natively.
+   * one, a native search finds the next quote.
    */
   #endOfString(piece: Buffer, from: number): number {
     let escaped = this.#escaped
@@ -184,7 +187,7 @@ export class KeyedStrings {
 
 const NOTHING = Buffer.alloc(0)
 
-/** The number of backslashes right before a position, from another one on. */
+/** The number of backslashes directly before a position, counted back to `from`. */
 function slashesBefore(bytes: Buffer, end: number, from: number): number {
   let at = end
   while (at > from && bytes[at - 1] === BACKSLASH) at--

@@ -1,18 +1,19 @@
-// Tools that a key names instead of a type, as Google's (`tools: [{"googleSearch": {}}]`): a key that
-// no row knows may run a model of its own, so a key that is limited to models may not use it.
+// Tools that are named by a member instead of a type, as at Google (`tools: [{"googleSearch":
+// {}}]`). A tool that no row knows may run a model of its own, so a proxy key that is limited to
+// models may not use it.
 import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import type { KeyedTools } from '../providers/tools.ts'
 import { unknownModel, type InspectionError } from './inspection-error.ts'
 
-/** Longest tool that is looked at, in bytes: 1 ms. Google takes 512 functions at most. */
+/** Longest tool that is read, in bytes: 1 ms. Google accepts at most 512 functions. */
 const LONGEST_TOOL = 256 * 1024
 
 const compiled = new WeakMap<KeyedTools, WantedPaths>()
 
 /** Reads the tools of one body while it is inspected. */
 export class KeyedToolReader {
-  /** Why the tools cannot be decided about; null where they can. */
+  /** Why the tools cannot be decided; null if they can. */
   problem: InspectionError | null = null
   readonly #tools: KeyedTools
   readonly #scanner: JsonScanner

@@ -1,4 +1,4 @@
-// Finds named text fields in a multipart/form-data body (RFC 7578), and refuses every body that two
+// Finds named text fields in a multipart/form-data body (RFC 7578), and rejects every body that two
 // parsers could read differently.
 import { isUtf8 } from 'node:buffer'
 import {
@@ -11,9 +11,9 @@ import {
 
 /** The result of reading a form. */
 export interface Form {
-  /** Why two parsers could read the body differently; null where they cannot. */
+  /** Why two parsers could read the body differently; null if they cannot. */
   readonly problem: string | null
-  /** The fields that were wanted. */
+  /** The requested fields. */
   readonly fields: readonly { readonly name: string; readonly value: string }[]
 }
 
@@ -29,25 +29,28 @@ export interface PartWatch {
   end(): void
 }
 
-/** The next element expected in a body. */
+/** The next expected element of a body. */
 type State = 'beginning' | 'behind mark' | 'head' | 'content' | 'behind end' | 'over'
 
-/** Bytes that are looked at together: more than the longest head. */
+/** Bytes that are read together: more than the longest head. */
 const WINDOW_BYTES = 2 * LONGEST_HEADERS
-/** Instead of a number of bytes: more must come first. */
+/** Instead of a number of bytes: more bytes are needed. */
 const WAIT = -1
-/** How the lines of a body end. */
+/** The line ending of a body. */
 interface LineEnds {
   readonly line: Buffer
   readonly head: Buffer
 }
 const CRLF: LineEnds = { line: Buffer.from('\r\n'), head: Buffer.from('\r\n\r\n') }
-/** As Python writes mail, and Google's clients for it wrote uploads (googleapiclient before 2.0). */
+/**
+ * As in Python's mail format, in which Google's Python client wrote uploads (googleapiclient before
+ * 2.0).
+ */
 const LF: LineEnds = { line: Buffer.from('\n'), head: Buffer.from('\n\n') }
 
 /**
- * Reads the fields of one body whose bytes come in any split. The time is linear in them: each byte
- * is copied into a window and searched once.
+ * Reads the fields of one body, in pieces of any length. It takes linear time: each byte is copied
+ * into a window and searched once.
  */
 export class MultipartReader {
   readonly #mark: Buffer
@@ -57,16 +60,16 @@ export class MultipartReader {
   #problem: string | null = null
   #state: State = 'beginning'
   #parts = 0
-  /** The unread bytes; for a head, how many of them have been searched for its end. */
+  /** The unread bytes, and how many of them have been searched for the end of a head. */
   readonly #window = Buffer.allocUnsafe(WINDOW_BYTES)
   #unread = 0
   #searched = 0
-  /** Of the current part. */
+  /** Fields of the current part. */
   #field: PartField | null = null
   #content: Buffer[] = []
   #contentLength = 0
 
-  /** Those of the first boundary's line count for all. */
+  /** The line ending of the first boundary counts for all. */
   #ends = CRLF
 
   readonly #watch: PartWatch | null
@@ -104,7 +107,7 @@ export class MultipartReader {
     return this.#problem
   }
 
-  /** The fields that were wanted, of the parts that are complete. */
+  /** The requested fields of the complete parts. */
   get fields(): Form['fields'] {
     return this.#fields
   }
@@ -116,8 +119,8 @@ export class MultipartReader {
   }
 
   /**
-   * Reads as much of the window as can be read, and moves the rest to its beginning. @param last
-   * nothing follows
+   * Reads as much of the window as possible, and moves the rest to its beginning. @param last
+   * whether these are the last bytes
    */
   #read(last: boolean): void {
     const window = this.#window.subarray(0, this.#unread)
@@ -130,7 +133,7 @@ export class MultipartReader {
     this.#unread = window.copy(this.#window, 0, at)
   }
 
-  /** @returns how many bytes it has read, or WAIT */
+  /** @returns the number of bytes read, or WAIT */
   #step(bytes: Buffer, last: boolean): number {
     if (this.#state === 'beginning') return this.#begin(bytes, last)
     if (this.#state === 'behind mark') return this.#behindMark(bytes, last)
@@ -160,7 +163,7 @@ export class MultipartReader {
       this.#state = 'behind end'
       return 2
     }
-    // No form has other line ends: servers differ about them.
+    // No form has other line endings, and servers treat them differently.
     if (!this.#isForm && this.#parts === 0 && bytes[0] === 0x0a) this.#ends = LF
     const { line } = this.#ends
     if (!line.equals(bytes.subarray(0, line.length)))
@@ -169,7 +172,7 @@ export class MultipartReader {
       return this.#refuse(`The multipart body has more than ${MOST_PARTS} parts.`)
     this.#state = 'head'
     this.#searched = 0
-    // The line break stays: a head that is empty ends with it.
+    // The line break is not consumed, because it ends an empty head.
     return 0
   }
 
@@ -191,7 +194,7 @@ export class MultipartReader {
       return bytes.length > LONGEST_HEADERS + line.length ? this.#refuse(NO_HEAD_END) : WAIT
     if (end - line.length > LONGEST_HEADERS) return this.#refuse(NO_HEAD_END)
     const head = bytes.subarray(0, end)
-    // The mark anywhere but behind a line break is a boundary to some parsers and content to
+    // The delimiter anywhere but after a line break is a boundary to some parsers and content to
     // others.
     if (head.includes(this.#mark)) return this.#refuse(MISPLACED)
     const lines = end === 0 ? [] : head.toString('latin1', line.length).split(line.toString())
@@ -229,7 +232,7 @@ export class MultipartReader {
     return next + this.#mark.length
   }
 
-  /** Keeps the beginning of a field that is wanted. */
+  /** Keeps the beginning of a requested field. */
   #take(content: Buffer): void {
     this.#contentLength += content.length
     this.#watch?.content(content)
@@ -256,7 +259,7 @@ export class MultipartReader {
 const NOTHING = Buffer.alloc(0)
 const MISPLACED = 'The boundary of the multipart body is missing, or occurs inside a part.'
 const NO_HEAD_END = 'A part of the multipart body has no end of headers.'
-/** TABLE: what is missing if a body ends in this state. */
+/** TABLE of what is missing if a body ends in a state. */
 const MISSING: Record<Exclude<State, 'over'>, string> = {
   beginning: 'The multipart body does not begin with its boundary.',
   'behind mark': 'A boundary of the multipart body is not followed by a line break.',

@@ -1,5 +1,5 @@
-// Notes the model of a body while it streams up, for the ledger. It decides nothing, so it is
-// lenient: compressed bodies are not read.
+// Finds the model of a body while it streams, for the ledger. It decides nothing, so it is lenient:
+// compressed bodies are not read.
 import { valuesOf } from '../../http1/header-fields.ts'
 import { headerModels, parameterOf, queryModels } from './outside-body.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
@@ -7,7 +7,7 @@ import { scannerFor, type BodyScanner } from './body-reader.ts'
 import { Findings } from './findings.ts'
 import { compilePaths } from './places.ts'
 
-/** Watches one body that streams up. It never fails. */
+/** Observes one streamed body. It never fails. */
 export class BodyObserver {
   readonly #findings: Findings | null = null
   readonly #reader: BodyScanner | null = null
@@ -33,7 +33,7 @@ export class BodyObserver {
     return this.#findings?.model ?? this.#model
   }
 
-  /** Whether bytes are of interest. */
+  /** Whether more bytes are needed. */
   get watching(): boolean {
     return this.#reader !== null
   }
@@ -42,14 +42,14 @@ export class BodyObserver {
     this.#reader?.write(piece)
   }
 
-  /** Nothing more comes. @returns the model */
+  /** The body has ended. @returns the model */
   end(): string | null {
     this.#reader?.end()
     return this.model
   }
 }
 
-/** The model that a request names outside of its body, or null. */
+/** The model that a request names outside its body, or null. */
 export function headModel(
   match: Match,
   pathAndQuery: string,

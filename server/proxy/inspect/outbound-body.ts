@@ -25,7 +25,7 @@ export function batchLinesOf({
     : null
 }
 
-/** A body that streams up while its lines are read. */
+/** A body that is streamed while its lines are read. */
 export function withLines(
   body: OutboundRequest['body'],
   lines: BatchLines | null,
@@ -49,9 +49,9 @@ export function withLines(
 /**
  * The outbound body.
  *
- * @param complete the whole body, where it has been read
- * @param observer reads the rest of a body while it streams up
- * @param begun the beginning of a body that streams up
+ * @param complete the whole body, if it has been read
+ * @param observer reads the rest of a body while it is streamed
+ * @param begun the beginning of a streamed body
  */
 export function outboundBody(
   { exchange, provider, match }: InspectionTarget,
@@ -75,7 +75,7 @@ export function outboundBody(
       observe: null,
       trailers,
     }
-  // The request has been sent when these arrive, so their names cannot be checked any more.
+  // The request has been sent when trailers arrive, so the names in them can no longer be checked.
   const withoutRefs = (raw: RawHeaders): RawHeaders =>
     trailers(
       raw.flatMap((_, i) =>

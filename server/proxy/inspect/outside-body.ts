@@ -1,13 +1,13 @@
-// The model of a request outside its body: in its query, in headers and trailers, and in the
-// description of its body.
+// Finds the model of a request outside its body: in its query, in headers and trailers, and in its
+// content type.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { compileRules, plainName } from '../forward/header-rules.ts'
 import type { ModelPlace } from '../providers/endpoint-row.ts'
 import { looseName } from '../providers/object-ref.ts'
 
 /**
- * A name of a parameter that some server reads as `model`: `Model`, `model[]`, `model[a]`,
- * `+model`. `model_version` is another one.
+ * A parameter's name that some server reads as `model`: `Model`, `model[]`, `model[a]`, `+model`.
+ * `model_version` is not one.
  */
 const READ_AS_MODEL = /^[^a-z]*models?(?:[^\w-].*)?$/is
 
@@ -19,8 +19,7 @@ export const parameterOf = (place: ModelPlace | undefined): string | undefined =
 const MOST_DECODINGS = 4
 
 /**
- * Values of the query parameter that names the model; null when one is spelled so that servers could
- * disagree.
+ * Values of the query parameter that names the model; null if servers could read one differently.
  */
 export function queryModels(pathAndQuery: string, parameter = 'model'): string[] | null {
   const question = pathAndQuery.indexOf('?')
@@ -35,7 +34,7 @@ export function queryModels(pathAndQuery: string, parameter = 'model'): string[]
     const name = decoded(raw, MOST_DECODINGS)
     if (name === null || value === null) return null
     if (raw === parameter && !/[+;]/.test(value)) models.push(value)
-    // Some servers part parameters at a semicolon as well (HTML 4.01, appendix B.2.2).
+    // Some servers also separate parameters at a semicolon (HTML 4.01, appendix B.2.2).
     else if (
       [name, ...`${name}=${value}`.split(';').map((one) => one.replace(/=.*$/s, ''))].some(
         isOtherSpelling,
@@ -46,7 +45,7 @@ export function queryModels(pathAndQuery: string, parameter = 'model'): string[]
   return models
 }
 
-/** Percent-decoded until nothing changes; null where it cannot be. */
+/** Percent-decoded until nothing changes; null if that is not possible. */
 function decoded(text: string, rounds: number): string | null {
   let now = text
   for (let round = 0; round < rounds && now.includes('%'); round++) {
@@ -66,8 +65,8 @@ function decoded(text: string, rounds: number): string | null {
 const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/
 
 /**
- * Whether some server could take a body for another kind of body than its content type begins with,
- * because that names two.
+ * Whether a server could read a body as another kind than the beginning of its content type says,
+ * because the content type names two.
  */
 export function isTwofoldType(type: string): boolean {
   const [essence = '', ...parameters] = type.split(';')
@@ -78,8 +77,8 @@ export function isTwofoldType(type: string): boolean {
 }
 
 /**
- * The values of headers that name a model; servers that hand headers on as variables (CGI, WSGI) do
- * not tell `_` from `-`.
+ * The values of headers that name a model; servers that pass headers on as variables (CGI, WSGI) do
+ * not distinguish `_` from `-`.
  */
 export function headerModels(names: readonly string[], headers: readonly string[]): string[] {
   if (names.length === 0) return []
@@ -98,7 +97,7 @@ const isNotBehind = compileRules([
 ])
 
 /**
- * The trailers that may be forwarded: none that would change a decision if a server took it for a
+ * The trailers that may be forwarded: none that would change a decision if a server treated it as a
  * header.
  */
 export function trailersOf(trailers: readonly string[], names: readonly string[]): string[] {

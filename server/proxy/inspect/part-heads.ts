@@ -1,4 +1,4 @@
-// The heads of the parts of a multipart body (RFC 7578, RFC 2387), each read only where all parsers
+// Reads the heads of the parts of a multipart body (RFC 7578, RFC 2387), each only if all parsers
 // read it in the same way.
 
 /** The parsed head of a part. */
@@ -8,7 +8,7 @@ export interface PartHead {
   readonly isFile: boolean
   /** Its file names, decoded. */
   readonly fileNames: readonly string[]
-  /** Its content type; `''` where it has none. */
+  /** Its content type; `''` if it has none. */
   readonly type: string
   /** Its `Content-Transfer-Encoding` in lower case; `''` if the content is not encoded. */
   readonly encoding: string
@@ -16,7 +16,7 @@ export interface PartHead {
   readonly others: readonly string[]
 }
 
-/** The head of a part, and what follows from it. */
+/** The head of a part, and facts derived from it. */
 export interface PartField extends PartHead {
   /** Whether its content is unencoded UTF-8 text. */
   readonly plain: boolean

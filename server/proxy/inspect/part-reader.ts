@@ -1,5 +1,5 @@
-// The objects that the parts of a form name, under any field name: each part as one text or as
-// JSON, decoded first if it is in base64 or quoted-printable.
+// Finds the objects that the parts of a form name, under any field name: each part is read as one
+// text or as JSON, after decoding base64 or quoted-printable.
 import { wantPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import type { KeyedStrings } from './keyed-strings.ts'
@@ -12,7 +12,7 @@ import { transferDecoder, type TransferDecoder } from './transfer-encodings.ts'
 import { WordBodyScanner } from './words.ts'
 
 const NOTHING_WANTED = wantPaths([])
-/** With what JSON begins that can hold ids: a list, an object, a text. */
+/** The first byte of JSON that can contain ids: a list, an object or a string. */
 const JSON_BEGINS = new Set([...'[{"'].map((one) => one.charCodeAt(0)))
 /** 1 for spaces, and for the bytes of a byte order mark. */
 const IS_BEFORE_JSON = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -20,12 +20,12 @@ const IS_BEFORE_JSON = Uint8Array.from({ length: 256 }, (_, byte) =>
 )
 const NOTHING = Buffer.alloc(0)
 
-/** A part that looks like JSON but may be a text: `[verse 1] …`. */
+/** A part that looks like JSON but may be text: `[verse 1] …`. */
 interface Json {
   readonly scanner: JsonScanner
   readonly keyed: KeyedStrings | undefined
   readonly findings: Findings
-  /** Its findings if it is a text. */
+  /** Its findings if it is text. */
   readonly words: WordBodyScanner
   readonly inWords: Findings
 }
@@ -59,16 +59,16 @@ export class PartReader implements PartWatch {
       this.#findings.unreadable('A part of the multipart body is in an encoding that is not known.')
   }
 
-  /** The objects that the head of a part names, whatever its content. */
+  /** Finds the objects that the head of a part names, whatever its content. */
   head({ name, fileNames, others }: PartHead): void {
     this.#findings.text(name)
-    // A caller may have a file with such a name.
+    // A caller's own file may have such a name.
     for (const fileName of fileNames) this.#findings.text(fileName, true)
-    // RFC 2045, section 7: an id of the caller's own, in angle brackets.
+    // RFC 2045, section 7: the caller's own id, in angle brackets.
     for (const value of others) this.#findings.text(value.replace(/^<(.*)>$/, '$1'), true)
   }
 
-  /** Whether the part that is open is a text too long to be an id. */
+  /** Whether the current part is text that is too long for an id. */
   get isText(): boolean {
     return this.#isLong
   }
@@ -83,7 +83,7 @@ export class PartReader implements PartWatch {
     this.#isLong = false
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a part begins with its head
     const { name, isFile, type } = this.#head!
-    // A file is content, unless it is said to be JSON.
+    // A file is content, unless it is declared as JSON.
     const perhaps = isFile && !/json/i.test(type)
     if (!isLong && this.#text.length > 0) {
       const text = this.#text.toString('utf8')

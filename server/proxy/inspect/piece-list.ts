@@ -1,9 +1,8 @@
-// A body in memory as it came: large pieces as they are, small ones copied together. It is never
-// one buffer.
+// A body in memory: large pieces unchanged, small ones copied together. It is never one buffer.
 
 /**
- * From this size on a piece is kept as it came, unless it is a small part of the memory that it
- * keeps alive.
+ * From this size, a piece is kept uncopied, unless it is a small part of the memory that it keeps
+ * alive.
  */
 const LARGE_BYTES = 16 * 1024
 /** Small pieces are copied into blocks that begin with this size, and grow with the body. */
@@ -12,8 +11,8 @@ const MAX_BLOCK_BYTES = 64 * 1024
 
 /**
  * Collects the pieces of one body. A body of several pieces takes at most twice the memory of its
- * bytes plus 1 KB, however small they are: a piece of one byte would keep alive all that was read
- * from the socket together with it.
+ * bytes plus 1 KB, however small they are: a piece of one byte would keep alive everything that was
+ * read from the socket with it.
  */
 export class PieceList {
   /** Bytes in all pieces. */
@@ -31,7 +30,7 @@ export class PieceList {
 
   add(piece: Buffer): void {
     if (piece.length === 0) return
-    // Most bodies are one piece, which is not worth a copy before a second one comes.
+    // Most bodies are one piece, which is not copied unless a second one comes.
     if (this.#lone !== null) {
       this.#take(this.#lone)
       this.#lone = null
@@ -41,7 +40,7 @@ export class PieceList {
     this.length += piece.length
   }
 
-  /** All pieces so far, in their order. */
+  /** All pieces so far, in order. */
   all(): readonly Buffer[] {
     if (this.#lone !== null) return [this.#lone]
     this.#close()

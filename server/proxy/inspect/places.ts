@@ -6,10 +6,10 @@ import { idOf, NEW, objectRef, plainKind, type ObjectRef } from '../providers/ob
 import type { BodyRule } from '../providers/endpoint-row.ts'
 import { toolPaths, type ToolPaths } from './tool-models.ts'
 
-/** The places of a rule, by what they name; paths are compiled once. */
+/** The places of a rule, grouped by what they name; paths are compiled once. */
 export interface BodyPaths {
   readonly wanted: WantedPaths
-  /** Those that matter where no model is decided about. */
+  /** Those that matter if no model is decided. */
   readonly observed: WantedPaths
   readonly required: ReadonlySet<string>
   readonly stored: ReadonlySet<string>
@@ -22,12 +22,12 @@ export interface BodyPaths {
   /** The kinds of stored objects among them. */
   readonly kinds: readonly string[]
   readonly keeps: BodyRule['keeps']
-  /** The places that can be fields of a form; those of them that name stored objects. */
+  /** The places that can be fields of a form, and those of them that name stored objects. */
   readonly fields: ReadonlySet<string>
   readonly objectFields: ReadonlySet<string>
   /** The paths of objects. */
   readonly objectPaths: readonly string[]
-  /** Every place on the way to a model or to what is stored. */
+  /** Every place on the path to a model or a stored object. */
   readonly ways: readonly string[]
 }
 
@@ -35,7 +35,7 @@ const known = new WeakMap<BodyRule, BodyPaths>()
 
 const isField = (place: string): boolean => /^\w+(?:\[\w*\])*$/.test(place)
 
-/** The places of a rule, which are worked out once. */
+/** The places of a rule, compiled once. */
 export function compilePaths(rule: BodyRule): BodyPaths {
   let places = known.get(rule)
   if (!places) {
@@ -66,32 +66,30 @@ export function compilePaths(rule: BodyRule): BodyPaths {
   return places
 }
 
-/**
- * The kind under which it is remembered that a file's lines have been read; its id is the file's.
- */
+/** The kind that records that a file's lines have been read, under the file's id. */
 export const BATCH_INPUT = 'batch_input'
 
-/** The kind of a place that names a batch's input where that is a dataset. */
+/** The kind of a place that names a batch's input, if that is a dataset. */
 const BATCH_DATASET = 'batch_dataset'
 
-/** Longest model name or object id that is looked at. */
+/** Longest model name or object id that is checked. */
 export const MAX_NAME_LENGTH = 2_048
 
 /**
- * Models and stored objects that a body may name; a batch has 100,000 requests at most. Each is
- * looked at while all other requests wait.
+ * Maximum number of models and stored objects that a body may name; a batch has at most 100,000
+ * requests. Each is checked while all other requests wait.
  */
 export const MAX_NAMED = 200_000
 
 /**
- * Most distinct strings of a body that could be ids. A long conversation repeats some thousands of
- * items; all of them are looked up.
+ * Maximum number of distinct strings of a body that could be ids. A long conversation repeats some
+ * thousands of items, all of which are looked up.
  */
 export const MAX_IDS = 10_000
 
 /**
- * Longest model name that is stored, in UTF-16 units: lists filter by no longer one, and database
- * indexes limit the length.
+ * Longest model name that is stored, in UTF-16 units: lists cannot filter by a longer one, and
+ * database indexes limit the length.
  */
 const MAX_LOGGED_LENGTH = 300
 
@@ -103,7 +101,7 @@ export function loggedModel(model: string | null | undefined): string | null {
 /** A prefix before a colon that is part of the id: `ag:0684fac8:20250612:name:1a2b3c4d`. */
 const BEGINS_ID = /^[a-z]{1,3}$/
 
-/** The id in a place for objects. A training step or a version may follow it after a colon. */
+/** The id at a place for objects. A training step or a version may follow it after a colon. */
 export function refsIn(kind: string, given: unknown): ObjectRef[] {
   const value = idOf(given)
   if (value === null) return []

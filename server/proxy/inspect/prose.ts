@@ -1,6 +1,6 @@
 // Ids in prose. By the rule of providers/ids.ts, a message that is only an id names an object. In
-// places of prose it is text, which the provider passes to a model without looking anything up. So
-// unowned ids are allowed there; another key's are not allowed anywhere.
+// places of prose, it is text, which the provider passes to a model without a lookup. So unowned
+// ids are allowed there; another key's are not allowed anywhere.
 import { isUtf8 } from 'node:buffer'
 import { parseJson, valuesAt } from '../json/paths.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
@@ -8,16 +8,16 @@ import type { IdForms } from '../providers/provider.ts'
 import { mayBeId } from '../providers/spelled.ts'
 
 /**
- * Longest body that is looked at, in one step: 0.1 ms where it is a chat, 0.8 ms where it is all
+ * Longest body that is checked for prose, in one step: 0.1 ms for a chat, 0.8 ms if it has only
  * short strings.
  */
 const LONGEST_BYTES = 48 * 1024
-/** Every string of a text that is JSON: keys and values. */
+/** Matches every string of a JSON text: keys and values. */
 const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/gs
 
 /**
  * The ids that a body mentions; those only in places of prose may be unowned. Strings are counted
- * in the text itself, so a value that a parser drops (of a duplicate key) is not taken for prose.
+ * in the text itself, so a value that a parser drops (of a duplicate key) does not count as prose.
  *
  * @param pieces the whole body, not encoded
  * @param places paths of prose, each once
@@ -43,7 +43,7 @@ export function withProse(
   )
   const all = countById((text.match(STRINGS) ?? []).map(decoded), forms, true)
   return ids.map((ref) =>
-    // An id known by its key is not a whole string that is an id.
+    // An id found by its key need not be a whole string.
     all.has(nameOf(ref)) && said.get(nameOf(ref)) === all.get(nameOf(ref))
       ? { kind: ref.kind, id: ref.id, mayBeUnknown: true }
       : ref,
@@ -55,8 +55,8 @@ const decoded = (string: string): unknown =>
   string.includes('\\') ? parseJson(string) : string.slice(1, -1)
 
 /**
- * How many of these texts name each object. @param lists whether those count that are lists of
- * addresses, which are never prose
+ * How many of these texts name each object. @param lists whether to count lists of addresses, which
+ * are never prose
  */
 function countById(
   texts: readonly unknown[],

@@ -1,5 +1,5 @@
-// Which models can this request reach? Step 5 of the contract: what cannot be known for certain is
-// refused.
+// Decides which models a request can reach. Step 5 of the contract: if that cannot be known, the
+// request is refused.
 import { withoutSecrets } from '../../common/secrets.ts'
 import type { Scope } from '../../keys/scope.ts'
 import { headerModels, parameterOf, queryModels } from './outside-body.ts'
@@ -11,8 +11,8 @@ import { ambiguous, unknownModel, type InspectionError } from './inspection-erro
 import type { Inspection } from './inspection.ts'
 
 /**
- * Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which
- * the request gives them.
+ * Names in the providers' spelling (`models/gemini-x`, an ARN, a deployment), in the order of the
+ * request.
  */
 export type ModelResolution =
   | {
@@ -103,7 +103,10 @@ function refusedTool(
 
 const UNNAMED = unknownModel('The body does not name a model where this endpoint expects it.')
 
-/** For a message: at most 120 characters, no secret, nothing that could break a line or a terminal. */
+/**
+ * A name for use in a message: at most 120 characters, no secret, nothing that could break a line
+ * or a terminal.
+ */
 const printable = (name: string): string =>
   JSON.stringify(
     withoutSecrets(name.slice(0, 300))
@@ -113,7 +116,7 @@ const printable = (name: string): string =>
 
 interface Reachable {
   readonly models: readonly string[]
-  /** Whether a model is named where one must be. */
+  /** Whether a model is named where that is required. */
   readonly named: boolean
   /** Whether a header names one. */
   readonly header: boolean

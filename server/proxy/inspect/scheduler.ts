@@ -1,50 +1,50 @@
 // Schedules inspection. Bodies are inspected on the main thread, so a long one is cut into slices.
-// The event loop runs between two slices. Accounts take turns, and so do the keys of each, so that
-// each body delays others by at most one slice.
+// The event loop runs between two slices. Accounts take turns, and so do the keys of each account,
+// so that a body delays others by at most one slice.
 import { AccountKeyQueue, type Owner } from '../../common/fairness/account-key-queue.ts'
 
 /** Work that is done in steps. */
 export interface SlicedTask {
   /**
-   * Handles at most STEP_BYTES of input. `waiting`: there is none at the moment; `resume` is called
-   * when there is more.
-   * @throws any error; it fails the whole task
+   * Handles at most STEP_BYTES of input. `waiting`: there is no input at the moment; `resume` is
+   * called when there is more.
+   * @throws any error, which fails the whole task
    */
   step(resume: () => void): 'more' | 'waiting' | 'done'
 }
 
 /** One task in the queue. */
 export interface Ticket {
-  /** True once all of it is done, false where it was cancelled. Rejects where a step throws. */
+  /** Resolves to true when it is complete, false if it was cancelled. Rejects if a step throws. */
   readonly done: Promise<boolean>
-  /** Ends it at once: no further step runs. */
+  /** Cancels it: no further step runs. */
   cancel(): void
 }
 
 /**
  * Bytes of a step: few enough that the slowest input, a list of strings that could all be ids,
- * takes less than half a millisecond, so that the clock is looked at often enough. SLICE_BYTES at
- * most are handled in one slice, whatever the clock says.
+ * takes less than half a millisecond, so that the clock is read often enough. At most SLICE_BYTES
+ * are handled in one slice, whatever the clock says.
  */
 export const STEP_BYTES = 4 * 1024
-/** Most bytes of a slice. */
+/** Maximum bytes of a slice. */
 export const SLICE_BYTES = 1024 * 1024
 /**
- * A slice ends with the step in which this time is over. `npm run bench -- inspect` prints the
- * longest ones.
+ * A slice ends with the step in which this time has passed. `npm run bench -- inspect` prints the
+ * longest slices.
  */
 export const SLICE_MS = 0.4
 
 interface Entry {
   readonly owner: Owner
-  /** Null once it is over, so that its input is not kept until its turn. */
+  /** Null once it has ended, so that its input is not kept until its turn. */
   task: SlicedTask | null
   readonly settle: (done: boolean) => void
   readonly fail: (error: unknown) => void
   state: 'queued' | 'waiting' | 'over'
 }
 
-/** Entries that have a turn to come; also those that were cancelled since. */
+/** Number of entries that wait for a turn, including those cancelled since. */
 const newQueue = (): AccountKeyQueue<Entry> =>
   new AccountKeyQueue<Entry>(Infinity, ({ owner }) => owner)
 
@@ -57,7 +57,7 @@ export class InspectionQueue {
 
   /**
    * @param now monotonic milliseconds
-   * @param defer runs something when the event loop has been round once
+   * @param defer runs a callback in the next turn of the event loop
    */
   constructor(now: () => number, defer: (turn: () => void) => void = setImmediate) {
     this.#now = now
@@ -69,7 +69,7 @@ export class InspectionQueue {
     return this.#slice(task, () => {}) === 'done'
   }
 
-  /** @param owner whose turns the task takes */
+  /** @param owner the owner in whose turns the task runs */
   run({ account_id, key_id }: Owner, task: SlicedTask): Ticket {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>()
     const entry: Entry = {

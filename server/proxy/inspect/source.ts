@@ -1,20 +1,20 @@
-// The source of an inspection's bytes: a buffered body, raw or decoded, in pieces of one step.
+// Supplies an inspection's bytes: a buffered body, raw or decoded, in pieces of one step.
 import { STEP_BYTES } from './scheduler.ts'
 
-/** Gives the bytes of one body, in order. */
+/** Supplies the bytes of one body, in order. */
 export interface Source {
-  /** Nothing more comes. */
+  /** Whether the body has ended. */
   readonly ended: boolean
   /**
    * The next bytes, at most STEP_BYTES. `waiting`: there are none yet, and `resume` is called when
-   * there are; `broken`: there never will be all.
+   * there are; `broken`: the body will never be complete.
    */
   next(resume: () => void): Buffer | 'waiting' | 'end' | 'broken'
-  /** Nothing reads any more. */
+  /** Stops reading. */
   close(): void
 }
 
-/** The pieces of a body as they came. */
+/** The pieces of a body, unchanged. */
 export class PieceSource implements Source {
   readonly #pieces: readonly Buffer[]
   #at = 0

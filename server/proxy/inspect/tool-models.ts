@@ -1,23 +1,23 @@
-// The models that the tools, plugins and options of one body make the provider run, from the events
-// of a scan.
+// Finds the models that the tools, plugins and options of one body make the provider run, from the
+// events of a scan.
 import { runsOf, type Runs, type ToolPlace } from '../providers/tools.ts'
 
-/** A tool of a request that names no model of its own. */
+/** A tool of a request that names no model. */
 export interface ToolRun {
-  /** Its type, or its place where it has none. */
+  /** Its type, or its place if it has none. */
   readonly tool: string
   readonly runs: Exclude<Runs, { readonly runs: 'nothing' }>
 }
 
-/** The index of a place in the list of places, and its name within the tool. */
+/** The index of a place in the list of places, and the path within the tool. */
 interface Within {
   readonly at: number
   readonly name: string
 }
 
 /**
- * The places of one rule, compiled once: paths of types, of names of models within tools, and of
- * the ends of tools.
+ * The places of one rule, compiled once: paths of types, of models within tools, and of the ends of
+ * tools.
  */
 export interface ToolPaths {
   readonly places: readonly ToolPlace[]
@@ -51,7 +51,7 @@ function isNamed(runs: Runs, named: ReadonlySet<string>): boolean {
     : places.some((name) => named.has(name))
 }
 
-/** Longest type that a refusal repeats. */
+/** Longest type that an error repeats. */
 const LONGEST_SHOWN = 100
 
 /** Follows the tools of one body. */
@@ -61,8 +61,7 @@ export class ToolModels {
   readonly #type: (string | undefined)[] = []
   readonly #named: (Set<string> | undefined)[] = []
   /**
-   * The type of the one that ended last at each place without naming a model; null where it had
-   * none.
+   * The type of the tool that ended last at each place without naming a model; null if it had none.
    */
   readonly #closed: (string | null | undefined)[] = []
   /** By place and type, so that a long list of tools costs no memory. */
@@ -88,7 +87,7 @@ export class ToolModels {
     if (found !== undefined) (this.#named[found.at] ??= new Set()).add(found.name)
   }
 
-  /** An object or list has ended, all of which has been told. */
+  /** An object or list has ended, after all of its events. */
   closed(path: string): void {
     const at = this.#paths.ends.get(path)
     const place = at === undefined ? undefined : this.#paths.places[at]
@@ -106,8 +105,8 @@ export class ToolModels {
   }
 
   /**
-   * The tools that run models which they do not name, once the body has ended. @param header
-   * whether a header names a model
+   * The tools that run a model without naming it, once the body has ended. @param header whether a
+   * header names a model
    */
   unnamed(header: boolean): readonly ToolRun[] {
     return [...this.#runs.values()].filter(({ runs }) => {

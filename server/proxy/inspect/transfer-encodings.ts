@@ -1,5 +1,5 @@
-// Decodes a part of a form that says that it is in base64 or quoted-printable (RFC 2045, section
-// 6), in any split.
+// Decodes a part of a form in base64 or quoted-printable (RFC 2045, section 6), in pieces of any
+// length.
 
 /** Decodes one part, piece by piece. */
 export interface TransferDecoder {
@@ -10,7 +10,7 @@ export interface TransferDecoder {
 
 const NOTHING = Buffer.alloc(0)
 
-/** Null for an encoding that is not known. */
+/** Null for an unknown encoding. */
 export function transferDecoder(encoding: string): TransferDecoder | null {
   return encoding === 'base64'
     ? new Base64()
@@ -40,7 +40,7 @@ class QuotedPrintable implements TransferDecoder {
 
   write(piece: Buffer): Buffer {
     const text = this.#rest + piece.toString('latin1')
-    // An escape has three bytes, a break that counts for nothing too; spaces may stand before that.
+    // An escape has three bytes, and so has a soft line break; spaces may come before that.
     const cut = text.lastIndexOf('=') > text.length - 3 ? text.lastIndexOf('=') : text.length
     this.#rest = text.slice(cut)
     return decoded(text.slice(0, cut))

@@ -1,4 +1,4 @@
-// How the body of an upload is read for objects: a file is content, its metadata is not.
+// Decides how to search the body of an upload for objects: a file is content, its metadata is not.
 import { valuesOf } from '../../http1/header-fields.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
 import { isMultipart } from './body-reader.ts'
@@ -20,8 +20,8 @@ interface UploadRequest {
 }
 
 /**
- * `content`: a file that names nothing. `parts`: parts of which some are files. `request`: as any
- * other body.
+ * `content`: a file, which names nothing. `parts`: parts, some of which are files. `request`: like
+ * any other body.
  */
 export type UploadKind = 'content' | 'parts' | 'request'
 

@@ -1,10 +1,11 @@
-// The parts of an upload that are read: the heads of all, and the content of those that are no files.
+// Selects the parts of an upload to read: the heads of all, and the content of those that are not
+// files.
 import type { IdNames } from '../providers/id-names.ts'
 import type { PartWatch } from './multipart.ts'
 import type { PartHead } from './part-heads.ts'
 import type { PartReader } from './part-reader.ts'
 
-/** Hands everything to a reader but the content of files. */
+/** Passes everything except the content of files to a reader. */
 export class UploadParts implements PartWatch {
   #isInFile = false
   readonly #reader: PartReader
@@ -15,13 +16,13 @@ export class UploadParts implements PartWatch {
     this.#names = names
   }
 
-  /** Whether the part that is open is one whose content is not looked at. */
+  /** Whether the content of the current part is skipped. */
   get isInContent(): boolean {
     return this.#isInFile || this.#reader.isText
   }
 
   part(head: PartHead): void {
-    // No API takes a file where an id is expected.
+    // No API accepts a file where an id is expected.
     this.#isInFile = head.isFile && (this.#names?.kindOf(head.name) ?? null) === null
     if (this.#isInFile) this.#reader.head(head)
     else this.#reader.part(head)

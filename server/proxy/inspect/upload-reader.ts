@@ -1,5 +1,5 @@
 // Reads the parts of an upload while it streams: the heads of all, and the content of those that
-// are no files. A file's own content is not looked at.
+// are not files. The content of files is skipped.
 import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
 import type { IdNames } from '../providers/id-names.ts'
 import type { Findings } from './findings.ts'
@@ -19,7 +19,7 @@ export class UploadReader {
   #fields = 0
   #isOver = false
 
-  /** @param names fields of these names give ids, and are no files */
+  /** @param names fields with these names give ids, and are not files */
   constructor(
     boundary: string,
     kind: 'form' | 'related',
@@ -41,8 +41,8 @@ export class UploadReader {
   }
 
   /**
-   * Reads a piece. @returns whether it ends within the content of a file, or a long text: then
-   * nothing of it is left to be read
+   * Reads a piece. @returns whether it ends within the content of a file, or a long text, so that
+   * nothing of it is left to read
    */
   write(piece: Buffer): boolean {
     this.#reader.write(piece)
@@ -50,7 +50,7 @@ export class UploadReader {
     return this.#parts.isInContent && this.#reader.problem === null
   }
 
-  /** The body is complete. @returns whether it ends as a body of parts does */
+  /** The body is complete. @returns whether it ends like a multipart body */
   end(): boolean {
     this.#isOver = true
     const { problem } = this.#reader.end()
@@ -59,9 +59,9 @@ export class UploadReader {
   }
 
   /**
-   * Does some of the remaining work before the parts' objects are known.
+   * Does some of the work that remains before the parts' objects are known.
    *
-   * @returns whether all of it is done
+   * @returns whether all of it is complete
    */
   settle(): boolean {
     return this.#findings.settle(STRINGS_PER_STEP)
@@ -70,7 +70,7 @@ export class UploadReader {
   /** The objects of the parts so far that were not returned before. After the end: all of them. */
   takeNews(): readonly ObjectRef[] {
     const { mentioned } = this.#findings
-    // Whether items must be known is known at the end.
+    // Only the end tells whether items must be known.
     if (this.#isOver) return mentioned
     const news = mentioned.filter((ref) => !this.#checked.has(ref))
     for (const ref of news) this.#checked.add(ref)

@@ -1,5 +1,5 @@
-// Reads a form without parts (application/x-www-form-urlencoded): what its fields name, as values
-// of their own or as JSON inside of them.
+// Reads a URL-encoded form (application/x-www-form-urlencoded): finds the models and objects that
+// its fields name, as values or in JSON.
 import { wantPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import { givesModel } from '../providers/id-names.ts'
@@ -9,16 +9,18 @@ import type { Findings } from './findings.ts'
 import type { InspectionError } from './inspection-error.ts'
 import type { BodyPaths } from './places.ts'
 
-/** Bytes of a field that are kept. */
+/** Maximum bytes of a field that are kept. */
 const LONGEST_FIELD = 65_536
-/** Fields of a form that are read; no AI provider takes a form with more than some dozens. */
+/**
+ * Maximum number of fields that are read; no AI provider accepts a form with more than a few dozen.
+ */
 const MAX_FIELDS = 10_000
 const AMPERSAND = 0x26
 const NOTHING_WANTED = wantPaths([])
 
 /**
- * Tells every field of a form to the findings, beside a reader for JSON: `curl -d` sends that with
- * the type of a form.
+ * Adds every field of a form to the findings, and also reads the body as JSON, because `curl -d`
+ * sends JSON with the type of a form.
  */
 export class UrlencodedReader implements BodyScanner {
   readonly #places: BodyPaths
@@ -68,7 +70,7 @@ export class UrlencodedReader implements BodyScanner {
     const text = this.#length > LONGEST_FIELD ? '' : Buffer.concat(this.#field).toString('utf8')
     this.#field = []
     this.#length = 0
-    // Some servers part fields at a semicolon as well (HTML 4.01, appendix B.2.2).
+    // Some servers also separate fields at a semicolon (HTML 4.01, appendix B.2.2).
     for (const one of text.includes(';') ? [text, ...text.split(';')] : [text]) {
       for (const [name, value] of new URLSearchParams(one)) this.#tell(name, value)
     }

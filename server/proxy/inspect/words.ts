@@ -1,4 +1,4 @@
-// The possible names of stored objects in a body that is not plain JSON, but that a more lenient
+// Finds possible names of stored objects in a body that is not plain JSON, but that a more lenient
 // server might read.
 import { LONGEST_LENGTH } from '../json/layout.ts'
 import { WordScanner } from '../json/word-scanner.ts'
@@ -13,8 +13,8 @@ const TOO_MANY = ambiguous(
 )
 
 /**
- * Tells the words of a body, and the names of several parts that they make. What could name
- * something is looked at when the findings are settled.
+ * Adds the words of a body, and the names that several words form. Possible names are checked when
+ * the findings are settled.
  */
 export class WordBodyScanner implements BodyScanner {
   readonly #scanner: WordScanner
@@ -23,9 +23,9 @@ export class WordBodyScanner implements BodyScanner {
   #tooMany = false
 
   /**
-   * @param kinds the kinds that a word of one part may name
-   * @param binary whether it is binary: then a word may be preceded by its length, and only another
-   *   key's objects count
+   * @param kinds the kinds that a single word may name
+   * @param binary whether it is binary, so that a word may be preceded by its length, and only
+   *   another key's objects count
    */
   constructor(kinds: readonly string[], findings: Findings, binary = false) {
     this.#findings = findings

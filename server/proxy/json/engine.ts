@@ -1,13 +1,13 @@
-// Instances of the scanner's WebAssembly module. A scan's state stands in the memory of an instance
-// while it runs there, and is taken away when another scan gets its turn; there are as many
-// instances as scans are within one another, which is one.
+// Manages instances of the scanner's WebAssembly module. A scan's state is in the memory of an
+// instance while it runs there, and is copied out when another scan runs. There are as many
+// instances as nested scans, which is usually one.
 import { readFileSync } from 'node:fs'
 import { MEMORY_PAGES, TABLES } from './layout.ts'
 import { filterTable, type PathTable, type StringFilter } from './tables.ts'
 
 /**
- * What of https://webassembly.github.io/spec/js-api/ is used here: neither TypeScript's library
- * without the DOM nor Node's types have it.
+ * The used part of https://webassembly.github.io/spec/js-api/, which neither TypeScript's library
+ * without the DOM nor Node's types declare.
  */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object
@@ -15,7 +15,7 @@ declare const WebAssembly: {
   readonly RuntimeError: new () => Error
 }
 
-/** Made of assembly/ by `npm run build:wasm`. */
+/** Built from assembly/ by `npm run build:wasm`. */
 const MODULE = new WebAssembly.Module(readFileSync(new URL('scanner.wasm', import.meta.url)))
 const PAGE_BYTES = 65_536
 const TABLE_ALIGNMENT = 16
@@ -27,13 +27,13 @@ interface Exports {
   withoutZeros(start: number, end: number): number
 }
 
-/** Whose scan it is. */
+/** The owner of the scan. */
 export interface Owner {
-  /** Takes the state of the scan away. */
+  /** Copies the state of the scan out. */
   leave(engine: Engine): void
 }
 
-/** Where a table stands in one instance's memory, until that is full. */
+/** The addresses of tables in one instance's memory, until that is full. */
 interface Placed {
   readonly generation: number
   readonly address: number
@@ -47,9 +47,9 @@ export class Engine {
   readonly words: Exports['words']
   readonly withoutZeros: Exports['withoutZeros']
   owner: Owner | null = null
-  /** Whether events are being told: what is told may scan something itself. */
+  /** Whether events are being reported; a handler may start another scan. */
   busy = false
-  /** Where the piece that was read last ends. */
+  /** The end of the last piece read. */
   end = 0
   #generation = 1
   #free = TABLES
@@ -65,7 +65,7 @@ export class Engine {
     this.withoutZeros = withoutZeros
   }
 
-  /** The addresses of both tables. They stay where they are until another scan asks. */
+  /** The addresses of both tables, which are valid until another scan asks. */
   place(paths: PathTable, filter: StringFilter): readonly [paths: number, filter: number] {
     for (;;) {
       const pathsAt = this.#place(paths, () => paths.image)
@@ -79,7 +79,7 @@ export class Engine {
     const placed = this.#placed.get(key)
     if (placed !== undefined && placed.generation === this.#generation) return placed.address
     const image = imageOf()
-    // There are a few hundred in all; tests make more.
+    // There are a few hundred in total; tests create more.
     if (this.#free + image.length > MEMORY_PAGES * PAGE_BYTES) {
       this.#generation++
       this.#free = TABLES
@@ -94,12 +94,12 @@ export class Engine {
 
 let lastSerial = 0
 
-/** A number that no other scan has, until 2³¹ have begun. */
+/** A number that is unique among 2³¹ scans. */
 export const nextSerial = (): number => (lastSerial = (lastSerial % 0x7fffffff) + 1)
 
 const engines: Engine[] = []
 
-/** An instance that is not in the middle of telling something. */
+/** An instance that is not reporting events. */
 export function freeEngine(): Engine {
   for (const engine of engines) if (!engine.busy) return engine
   const engine = new Engine()
@@ -109,13 +109,13 @@ export function freeEngine(): Engine {
 
 let forWords: Engine | null = null
 
-/** The instance that splits words: these stand where a scan of JSON keeps other things. */
+/** The instance that splits words, which uses the memory of a JSON scan differently. */
 export const wordEngine = (): Engine => (forWords ??= new Engine())
 
-/** Whether the module itself failed. */
+/** Whether the module itself has failed. */
 export const isTrap = (error: unknown): boolean => error instanceof WebAssembly.RuntimeError
 
-/** Lets an instance go that failed: there will be another one. */
+/** Drops an instance that has failed; another one will be created. */
 export function dropEngine(engine: Engine): void {
   if (engine === forWords) forWords = null
   const at = engines.indexOf(engine)

@@ -1,5 +1,5 @@
-// The memory of the scanner's WebAssembly module: what stands where, and what its numbers mean.
-// Both sides compile this file, so it holds constants only.
+// The memory layout of the scanner's WebAssembly module: addresses and codes. Both sides compile
+// this file, so it contains only constants.
 
 /** What may come next between values: the first index of ACTIONS. */
 export const VALUE = 0

@@ -1,5 +1,5 @@
-// Paths of wanted values (`model`, `requests[].params.model`, `[].usageMetadata`,
-// `variables.*.file_id`) as the tree that scanner.ts walks.
+// Compiles paths of wanted values (`model`, `requests[].params.model`, `[].usageMetadata`,
+// `variables.*.file_id`) into the tree that scanner.ts walks.
 import { type Node, pathTable, type PathTable } from './tables.ts'
 
 /** Paths compiled for scanning, once. */
@@ -11,18 +11,18 @@ export class WantedPaths {
     this.#root = root
   }
 
-  /** Made when it is needed first. */
+  /** Built when it is first needed. */
   get table(): PathTable {
     return (this.#table ??= pathTable(this.#root))
   }
 }
 
-/** Digits of a number that may be no safe integer; those of a string do not count. */
+/** Matches digits of a number that may not be a safe integer; digits in a string do not count. */
 const LONG_NUMBER = /(?:^|[\s:,[-])\d{16}/
 
 /**
- * The value that a text of JSON is, or undefined. An integer that no number holds exactly is a
- * bigint: it may be an id.
+ * Parses a JSON text; undefined if it is invalid. An integer that a number cannot represent is a
+ * bigint, because it may be an id.
  */
 export function parseJson(text: string): unknown {
   try {
@@ -34,18 +34,18 @@ export function parseJson(text: string): unknown {
 
 function exactly(_: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
-  // No id is longer.
+  // The maximum length of an id.
   const digits = /^(-?\d{1,64})(?:\.0+)?$/.exec(source)?.[1]
   return digits === undefined ? value : BigInt(digits)
 }
 
 /**
  * The steps of a path: keys, `[]` for every item of a list, and `*` for every value of an object.
- * `valuesAt` knows `**` as well: whatever lies within.
+ * `valuesAt` also supports `**`: everything inside.
  */
 export const stepsOf = (path: string): readonly string[] => path.match(/\[\]|[^.[\]]+/g) ?? []
 
-/** What stands at a path of a parsed value; nothing where there is no such place. */
+/** The values at a path of a parsed value; none if there is no such place. */
 export function valuesAt(value: unknown, path: string): unknown[] {
   let here = [value]
   for (const step of stepsOf(path)) {
@@ -61,7 +61,7 @@ export function valuesAt(value: unknown, path: string): unknown[] {
   return here
 }
 
-/** Everything inside of a value, at any depth. */
+/** Everything inside a value, at any depth. */
 function nestedIn(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [value]
   return Object.values(value).flatMap(nestedIn)
@@ -69,11 +69,11 @@ function nestedIn(value: unknown): unknown[] {
 
 /**
  * Compiles paths such as `model`, `requests[].params.model` or `[].usageMetadata` (a list at the
- * root). A path may run through another wanted path by a key: what stands there is then the value
- * unless it is an object, which is looked into instead.
+ * root). A path may continue another wanted path by a key: the value there is then reported unless
+ * it is an object, which is searched instead.
  *
- * @param ends those of these paths, and of what lies on their way, where the end of a list or
- *   object is told
+ * @param ends those of these paths, and of their prefixes, where the end of a list or object is
+ *   reported
  */
 export function wantPaths(
   paths: Iterable<string>,

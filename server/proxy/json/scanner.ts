@@ -1,10 +1,10 @@
-// Reads chosen values out of JSON while its bytes pass, in bounded memory, without building or
-// changing anything. Two parts of the proxy use it: request inspection (which models and objects
-// does a request name?) and the meter (what does a response say it used?). The time is linear in
-// the input, whatever it holds and however it is split: `npm run bench -- inspect`.
+// Reads chosen values from JSON in transit, in bounded memory, without building or changing
+// anything. Two parts of the proxy use it: request inspection (which models and objects does a
+// request name?) and the meter (what does a response say it used?). It takes linear time, whatever
+// the input and however it is split: `npm run bench -- inspect`.
 //
-// The bytes are read in WebAssembly (json/assembly/). Here is what a scan is given, what it tells,
-// and what of it is kept between two pieces.
+// The bytes are read in WebAssembly (json/assembly/). This file has the inputs of a scan, its
+// events, and the state kept between two pieces.
 // oxlint-disable typescript/no-non-null-assertion -- the scanner's memory has a fixed layout (tables.ts), read once a call on the data path
 import { dropEngine, freeEngine, isTrap, nextSerial, type Engine, type Owner } from './engine.ts'
 import {
@@ -47,64 +47,64 @@ import {
 import { FILTER_QUICK, type StringFilter } from './tables.ts'
 import type { WantedPaths } from './paths.ts'
 
-/** What a scan found wrong or ambiguous at a place where a wanted value stands. */
+/** What is wrong or ambiguous at the place of a wanted value. */
 export type Oddity =
   /** The same wanted key twice in one object: parsers disagree on which one counts. */
   | 'duplicate'
   /** A wanted key spelled with `\u…`: parsers that compare raw bytes do not see it. */
   | 'escaped'
-  /** A key that a case-folding or NUL-cutting parser would take for a wanted one. */
+  /** A key that a parser that folds case, or cuts at NUL, would read as a wanted one. */
   | 'lookalike'
-  /** Another kind of value than the path needs (an object where a list must stand). */
+  /** Another kind of value than the path needs (an object instead of a list). */
   | 'mismatch'
-  /** The same, where that is a string. */
+  /** The same, if the value is a string. */
   | 'text'
 
 /** By their numbers in json/layout.ts. */
 const ODDITIES: readonly Oddity[] = ['duplicate', 'escaped', 'lookalike', 'mismatch', 'text']
 
-/** What a scan tells, in the order of the text. Called during `write` only. */
+/** The events of a scan, in the order of the text. Called only during `write`. */
 export interface JsonSink {
   /**
-   * A value at a wanted path: its exact bytes, valid during the call only, or null when it is
-   * longer than `longestValue`.
+   * A value at a wanted path: its exact bytes, valid only during the call, or null if it is longer
+   * than `longestValue`.
    */
   value(path: string, raw: Buffer | null): void
   /**
-   * The bytes told last at this path, once more. What repeats itself right behind itself is not
-   * told again at all: a value, or a value and the end of what holds it. Without this, everything
-   * is told each time.
+   * The bytes last reported at this path, repeated. An immediate repetition is not reported at all:
+   * a value, or a value and the end of its container. Without this handler, everything is reported
+   * each time.
    */
   again?(path: string): void
-  /** An oddity that repeats itself, as in a list of numbers, is told once. */
+  /** A repeated oddity, as in a list of numbers, is reported once. */
   oddity?(kind: Oddity, path: string): void
   /**
-   * A list or object has ended at one of the `ends` of `wantPaths`; all that it holds has been
-   * told. `''` is the root.
+   * A list or object has ended at one of the `ends` of `wantPaths`, after all events inside it.
+   * `''` is the root.
    */
   closed?(path: string): void
 }
 
-/** Strings of a certain form, wherever they are: values and keys at any depth. */
+/** Strings of a certain form, anywhere: values and keys at any depth. */
 export interface StringWatch {
   readonly filter: StringFilter
   /**
-   * The same string may be told several times, or only once.
+   * The same string may be reported several times, or only once.
    *
-   * @param bytes valid during the call only; the string is `bytes[from] … bytes[to - 1]`, what is
-   *   inside of the quotes
-   * @param escaped whether it holds a backslash, so that it has to be decoded; it may be malformed
-   *   then
+   * @param bytes valid only during the call; the string is `bytes[from] … bytes[to - 1]`, without
+   *   the quotes
+   * @param escaped whether it contains a backslash, so that it has to be decoded; it may then be
+   *   malformed
    * @param hash 32 bits, of the bytes and of `escaped`
    */
   each(bytes: Buffer, from: number, to: number, escaped: boolean, hash: number): void
 }
 
-/** How a scan reads. */
+/** Options of a scan. */
 export interface ScanOptions {
   /**
    * Refuse everything that is not RFC 8259 (unquoted keys, NaN, comments, trailing commas). The
-   * inside of unwanted strings is not looked at.
+   * inside of unwanted strings is not checked.
    */
   readonly strict?: boolean
   /** Several values one after another (JSON lines). */
@@ -120,12 +120,12 @@ const NO_STRINGS: StringWatch = {
 }
 /** Ends a number that ends the input. */
 const DELIMITER = Buffer.from(' ')
-/** Loads of the module reach further than what it reads. */
+/** Loads of the module reach beyond the bytes that it reads. */
 const SLACK_BYTES = 128
 
 /**
- * What a scan leaves with while another one runs: its state, and what has come of the token that it
- * is in the middle of.
+ * What is kept of a scan while another one runs: its state, and the beginning of an incomplete
+ * token.
  */
 interface Left {
   readonly state: Int32Array
@@ -140,15 +140,15 @@ export class JsonScanner implements Owner {
   readonly #behind: number
   readonly #longestValue: number
   readonly #strings: StringWatch
-  /** The instance that it ran in last, whose caches it is known to by this number. */
+  /** The instance that it last ran in, and its number in the caches there. */
   #engine: Engine | null = null
   #serial = 0
-  /** As it was after the last piece. */
+  /** The state after the last piece. */
   #state = VALUE
   #depth = 0
   #left: Left | null = null
   /**
-   * What earlier pieces held of the captured value, and how long it was; copies stop when it is too
+   * The part of the captured value in earlier pieces, and its length; copying stops when it is too
    * long.
    */
   #captured: Buffer[] = []
@@ -199,7 +199,7 @@ export class JsonScanner implements Owner {
     }
   }
 
-  /** Takes the state of the scan away. */
+  /** Copies the state of the scan out. */
   leave({ ints, bytes, end }: Engine): void {
     const token = ints[TOKEN_START >> 2]!
     this.#left = {
@@ -208,7 +208,7 @@ export class JsonScanner implements Owner {
     }
   }
 
-  /** The instance in which the scan goes on. */
+  /** The instance in which the scan continues. */
   #enter(): Engine {
     const engine = freeEngine()
     if (engine.owner === this) return engine
@@ -301,7 +301,7 @@ export class JsonScanner implements Owner {
     }
   }
 
-  /** @param from 0 where it began in an earlier piece than the one at `start` */
+  /** @param from 0 if it began in an earlier piece than the one at `start` */
   #tellValue(path: string, bytes: Buffer, from: number, to: number, start: number): void {
     const last = bytes.subarray(from === 0 ? start : from, to)
     const length = from === 0 ? this.#capturedLength + last.length : last.length
@@ -325,7 +325,7 @@ export class JsonScanner implements Owner {
   }
 }
 
-/** Where the next piece is copied to: behind what is kept of a token that it goes on with. */
+/** The address for the next piece: after the kept beginning of a token that it continues. */
 function placeFor(engine: Engine, length: number): number {
   const { ints, bytes } = engine
   const token = ints[TOKEN_START >> 2]!

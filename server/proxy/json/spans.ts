@@ -1,26 +1,26 @@
-// Where the parts of a JSON text stand, for who has to take something out of it and leave every
-// other byte as it is. Long texts are read in slices.
+// Finds the positions of the parts of a JSON text, for code that removes some of it and keeps every
+// other byte. Long texts are read in slices.
 
-/** From the first character of a value to the one behind its last. */
+/** From the first character of a value to the one after its last. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** An array, from behind its `[` to its `]`, and its items. */
+/** An array, from after its `[` to its `]`, and its items. */
 export interface ArraySpans extends Span {
   readonly items: readonly Span[]
 }
 
-/** A member of an object: its name as it is spelled, with its quotes. */
+/** A member of an object: its name as written, with its quotes. */
 export interface MemberSpans {
   readonly name: Span
   readonly value: Span
-  /** Its items, where it is an array. */
+  /** Its items, if it is an array. */
   readonly array: ArraySpans | null
 }
 
-/** Who divides long work into slices: asked after each step, and awaited where one is over. */
+/** Divides long work into slices: called after each step, and awaited when a slice is over. */
 export interface Slices {
   isOver(): boolean
   next(): Promise<void>
@@ -32,13 +32,13 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 const isSpace = (code: number): boolean =>
   code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
-/** The index of the next character that is no space of JSON. */
+/** The index of the next character that is not JSON whitespace. */
 export function skipSpace(text: string, at: number): number {
   while (isSpace(text.charCodeAt(at))) at++
   return at
 }
 
-/** Where the string ends that begins at a place; -1 where it does not. */
+/** The end of the string that begins at an index; -1 if it has none. */
 function endOfString(text: string, from: number): number {
   for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0
@@ -48,7 +48,7 @@ function endOfString(text: string, from: number): number {
   return -1
 }
 
-/** Where the number or word ends that begins at a place. */
+/** The end of the number or word that begins at an index. */
 function endOfWord(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -58,7 +58,7 @@ function endOfWord(text: string, from: number): number {
   return text.length
 }
 
-/** The value that begins at a place; null where none does. Linear, and without recursion. */
+/** The value that begins at an index; null if none does. Linear, and without recursion. */
 export function valueAt(text: string, from: number): Span | null {
   const first = text.charCodeAt(from)
   if (first === QUOTE) {
@@ -82,7 +82,7 @@ export function valueAt(text: string, from: number): Span | null {
   return null
 }
 
-/** The items of the array that begins at a place; null where none does, or it is malformed. */
+/** The items of the array that begins at an index; null if none does, or it is malformed. */
 export async function itemsAt(
   text: string,
   at: number,
@@ -104,7 +104,7 @@ export async function itemsAt(
   }
 }
 
-/** The members of the object that begins at a place; null where none does, or it is malformed. */
+/** The members of the object that begins at an index; null if none does, or it is malformed. */
 export async function membersAt(
   text: string,
   at: number,

@@ -1,5 +1,5 @@
-// The tables that the scanner's module works with, as bytes: wanted paths, and the strings that are
-// watched. All addresses within one count from its beginning, so that it can stand anywhere.
+// Builds the tables of the scanner's module, as bytes: wanted paths, and watched strings. All
+// addresses in a table are relative to its beginning, so that it can be anywhere.
 import {
   HOLDS_ITEMS,
   IS_LOOKED_INTO,
@@ -22,69 +22,72 @@ import {
   TELLS_END,
 } from './layout.ts'
 
-/** Which strings are worth a look, wherever they are: decided without a call. */
+/** Which strings are reported, anywhere in the text: decided without a call. */
 export interface StringFilter {
   /**
-   * 1 for each first byte that such a string can have. Strings that begin with an escape are handed
-   * over as well.
+   * 1 for each first byte that such a string can have. Strings that begin with an escape are
+   * reported, too.
    */
   readonly firsts: Uint8Array
   /**
-   * Lengths in bytes without escapes, both inclusive. An escaped string is handed over when it
-   * could decode to one of these.
+   * Lengths in bytes without escapes, both inclusive. An escaped string is reported if it could
+   * decode to one of these.
    */
   readonly shortest: number
   readonly longest: number
   /**
-   * Whether a string with a space between other characters is handed over too. Most texts have one
-   * among their first bytes.
+   * Whether a string with a space between other characters is reported, too. Most texts have a
+   * space among their first bytes.
    */
   readonly prose?: boolean
-  /** What such a string begins with, where it holds no escape. */
+  /** The beginning of such a string, if it has no escape. */
   readonly quick?: QuickCheck
 }
 
 /**
- * What strings of a certain form begin with, up to their first mark; leading bytes that do not
+ * The beginnings of strings of a certain form, up to their first mark; leading bytes that do not
  * count are skipped.
  */
 export interface QuickCheck {
   /**
-   * What each byte is: 0 goes on, 1 is a mark, 2 counts only behind another one, 3 is in no such
-   * string. Behind a `/` or `%` anything may stand.
+   * The class of each byte: 0 continues, 1 is a mark, 2 counts only after another byte, 3 is in no
+   * such string. Anything may follow a `/` or `%`.
    */
   readonly marks: Uint8Array
-  /** Bytes within which the first mark stands. */
+  /** The first mark is within this many bytes. */
   readonly headBytes: number
-  /** 1 for each `headSlot` that a beginning has. */
+  /** 1 for each `headSlot` of a beginning. */
   readonly slots: Uint8Array
   /**
-   * Of strings that begin otherwise, but are as long as UUIDs at least: 1 for each byte that may be
-   * among as many, 2 where anything may follow.
+   * For other strings that are at least as long as UUIDs: 1 for each byte that may be among that
+   * many, 2 if anything may follow.
    */
   readonly uuids: { readonly shortest: number; readonly bytes: Uint8Array } | null
 }
 
-/** Slots of the table of beginnings: a byte each, 1 for one that an id can have. */
+/** Slots of the table of beginnings, a byte each: 1 for a beginning that an id can have. */
 export const HEAD_SLOTS = 4_096
 
-/** A beginning by its first two bytes and its length. The same as in assembly/events.ts. */
+/**
+ * The slot of a beginning, from its first two bytes and its length. The same as in
+ * assembly/events.ts.
+ */
 export const headSlot = (first: number, second: number, length: number): number =>
   (first * 31 + second * 977 + length * 131) & (HEAD_SLOTS - 1)
 
-/** One place in the tree of wanted paths. */
+/** A node in the tree of wanted paths. */
 export interface Node {
   readonly path: string
   wanted: boolean
-  /** Whether its end is told. */
+  /** Whether its end is reported. */
   ends: boolean
   props: Map<string, Node> | null
   items: Node | null
-  /** What stands under any key: then no key is looked up. */
+  /** The child for any key; then no key is looked up. */
   any: Node | null
 }
 
-/** Wanted paths as the module reads them. */
+/** Wanted paths in the module's form. */
 export interface PathTable {
   readonly image: Uint8Array
   readonly root: number
@@ -92,19 +95,19 @@ export interface PathTable {
   readonly paths: readonly string[]
 }
 
-/** A node's keys are bits of one number. */
+/** A node's keys are the bits of one number. */
 const MOST_KEYS = 64
 const FIRSTS_BYTES = 256
 const LENGTHS_BYTES = KEY_WIDTH + 8
 
-/** @throws Error where a node has more keys, or longer ones, than a table has room for */
+/** @throws Error if a node has more keys, or longer ones, than a table has room for */
 export function pathTable(root: Node): PathTable {
   const nodes: Node[] = []
   const offsets = new Map<Node, number>()
   const collect = (node: Node | null): void => {
     if (node === null) return
     nodes.push(node)
-    // Offset 0 says that there is none.
+    // Offset 0 means that there is none.
     offsets.set(node, nodes.length * NODE_BYTES)
     for (const child of node.props?.values() ?? []) collect(child)
     collect(node.items)
@@ -178,24 +181,24 @@ function writeKeys(
     image[lengths + length] = sorted.filter(([key]) => key.length < length).length
 }
 
-/** Of what an earlier piece began as much is kept, and a whole piece comes behind it. */
+/** This much is kept of a token from an earlier piece, followed by a whole piece. */
 const LONGEST_WATCHED = 8_192
 
-/** 1 for each byte with which a key can begin that is spelled oddly. */
+/** 1 for each possible first byte of an oddly spelled key. */
 const ODD = Uint8Array.from({ length: FIRSTS_BYTES }, (_, byte) =>
   byte === 0x5c || byte < 0x20 || byte > 0x7e ? 1 : 0,
 )
 
 /**
- * Where the parts of a watched string's table stand; those of the quick check as assembly/events.ts
- * reads them.
+ * The offsets of the parts of a watched strings' table; those of the quick check are as in
+ * assembly/events.ts.
  */
 export const FILTER_QUICK = FIRSTS_BYTES
 const QUICK_MARKS = 64
 const QUICK_SLOTS = 320
 const QUICK_UUIDS = QUICK_SLOTS + HEAD_SLOTS
 
-/** @throws Error where the window has no room for the longest string */
+/** @throws Error if the window has no room for the longest string */
 export function filterTable({ firsts, longest, quick }: StringFilter): Uint8Array {
   if (longest > LONGEST_WATCHED)
     throw new Error(`Strings of ${longest} bytes are longer than the scanner can watch.`)

@@ -1,5 +1,5 @@
-// Splits bytes into the words that could be names (json/assembly/words.ts says what a word is), in
-// bounded memory and in time linear in the input.
+// Splits bytes into words that could be names (json/assembly/words.ts defines a word), in bounded
+// memory and linear time.
 // oxlint-disable typescript/no-non-null-assertion -- the scanner's memory has a fixed layout (tables.ts), read once a call on the data path
 import { dropEngine, isTrap, nextSerial, wordEngine, type Engine, type Owner } from './engine.ts'
 import {
@@ -23,23 +23,23 @@ import {
 import { FILTER_QUICK, type StringFilter } from './tables.ts'
 import { wantPaths } from './paths.ts'
 
-/** Which words are told. */
+/** Which words are reported. */
 export interface WordWatch {
   /**
-   * What a word must be like; null: none is, so that at most words of one part are told, where
-   * every one is.
+   * The form of a word to report; null: none, so that only words of one part are reported, if
+   * `every` says so.
    */
   readonly filter: StringFilter | null
-  /** Whether every word of one part is told, whatever it is like. */
+  /** Whether every word of one part is reported, whatever its form. */
   readonly every: boolean
-  /** Whether up to LONGEST_LENGTH bytes before a word may not belong to it. */
+  /** Whether up to LONGEST_LENGTH bytes at the beginning of a word may not belong to it. */
   readonly binary: boolean
   /**
-   * The same word may be told several times, or only once.
+   * The same word may be reported several times, or only once.
    *
-   * @param bytes valid during the call only; the word is `bytes[from] … bytes[to - 1]`, which is
+   * @param bytes valid only during the call; the word is `bytes[from] … bytes[to - 1]`, which is
    *   ASCII
-   * @param hash 32 bits; the lowest is 1 where the word has several parts
+   * @param hash 32 bits; the lowest is 1 if the word has several parts
    */
   each(bytes: Buffer, from: number, to: number, hash: number): void
 }
@@ -60,7 +60,7 @@ export class WordScanner implements Owner {
     this.#watch = watch
   }
 
-  /** False where it could not be read. */
+  /** False if it could not be read. */
   get ok(): boolean {
     return this.#ok
   }

@@ -1,22 +1,22 @@
-// A long encoded error on its way to the caller: decoded as it comes, and sent plain without our
-// credential. Nothing is written before some of it is decoded, so that what cannot be decoded at all
-// can be answered in our own words.
+// Decodes a long encoded error on its way to the caller, and sends it plain without our credential.
+// Nothing is written before some of it is decoded, so that our own error can be sent if it cannot
+// be decoded at all.
 import { Decoding } from '../forward/content-decoding.ts'
 import { MaskedStream, type Mask } from './mask.ts'
 
 /** The sink of decoded bytes. */
 export interface DecodedOutput {
-  /** Enough has been decoded: the head is written. */
+  /** Enough has been decoded to write the head. */
   begin(): void
   write(bytes: Buffer): void
   end(): void
-  /** It cannot be decoded, or not any further. */
+  /** It cannot be decoded, or no further. */
   fail(): void
 }
 
-/** So much is decoded before the first of it is written. */
+/** Bytes that are decoded before the first of them are written. */
 const HELD_BYTES = 1024 * 1024
-/** Most bytes decoded of one error, because it may be a bomb. */
+/** Maximum bytes decoded of one error, because it may be a bomb. */
 const MAX_DECODED_BYTES = 16 * 1024 * 1024
 
 /** Sends one error decoded. One per response. */
@@ -38,7 +38,7 @@ export class DecodedError {
     )
   }
 
-  /** Takes bytes as they came, which it keeps. */
+  /** Takes encoded bytes, which it keeps. */
   write(bytes: Buffer): void {
     if (!this.#isOver) this.#decoding.write(bytes)
   }
@@ -47,7 +47,7 @@ export class DecodedError {
     if (!this.#isOver) this.#decoding.end()
   }
 
-  /** The result is not needed any more. */
+  /** The result is no longer needed. */
   stop(): void {
     this.#isOver = true
     this.#decoding.stop()

@@ -1,5 +1,5 @@
-// The spellings of one character in an error: literal, or escaped as in JSON (RFC 8259), addresses
-// (RFC 3986), HTML or source code, also doubly.
+// Reads the spellings of one character in an error: literal, or escaped as in JSON (RFC 8259), URLs
+// (RFC 3986), HTML or source code, also repeatedly.
 
 /** The bytes end within an escape. */
 export const CUT = -1
@@ -7,14 +7,11 @@ export const CUT = -1
 const [PERCENT, AMPERSAND, BACKSLASH, HASH, SEMICOLON, SMALL_U, SMALL_X] = [
   0x25, 0x26, 0x5c, 0x23, 0x3b, 0x75, 0x78,
 ]
-/** How often one escape is escaped again, at most: `%252d`, `\\u002d`, `&amp;#45;`. */
+/** Maximum number of times that an escape is escaped again: `%252d`, `\\u002d`, `&amp;#45;`. */
 const MOST_ROUNDS = 4
-/** The longest HTML character reference that is read, with its delimiters. */
+/** Length of the longest HTML character reference that is read, with its delimiters. */
 const LONGEST_REFERENCE = 24
-/**
- * The longest that one character can be: a backslash for each round of JSON doubles those before
- * it.
- */
+/** Maximum length of one character: each round of JSON doubles the backslashes before it. */
 export const LONGEST_SPELLING = LONGEST_REFERENCE
 
 /**
@@ -85,9 +82,7 @@ const ONLY_CUT: readonly Escape[] = [{ code: -1, length: CUT }]
 export const isEscape = (byte: number | undefined): boolean =>
   byte === PERCENT || byte === AMPERSAND || byte === BACKSLASH
 
-/**
- * The possible meanings of the escape at this position: a double escape stands for an escape, too.
- */
+/** The possible meanings of the escape at this position: a double escape also means an escape. */
 export function escapesAt(bytes: Buffer, at: number): readonly Escape[] {
   const byte = bytes[at]
   return byte === PERCENT

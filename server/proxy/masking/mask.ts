@@ -13,30 +13,32 @@ import {
 } from './spellings.ts'
 import { MOST_ZEROS, withoutZeros, type WithoutZeros } from './wide-text.ts'
 
-/** Credentials from this length on are found anywhere, in every spelling. */
+/** Credentials of at least this length are found anywhere, in every spelling. */
 const SHORTEST_SECRET = 8
 /**
- * Shorter ones, from this length on, are masked as whole words: `sk-good`, not the same letters
- * within a longer word.
+ * Shorter ones, of at least this length, are masked as whole words: `sk-good`, not the same letters
+ * inside a longer word.
  */
 const SHORTEST_WORD = 4
-/** Placeholders for servers that want no credential ("none", "EMPTY", "test") are plain words. */
+/**
+ * Placeholders for servers that require no credential ("none", "EMPTY", "test") are plain words.
+ */
 const isPlainWord = (secret: string): boolean => /^[A-Za-z]*$/.test(secret)
 const STAR = 0x2a
 const BACKSLASH = 0x5c
 
 const NOTHING = Buffer.alloc(0)
 
-/** Finds and masks one credential. Made once for it, shared by its requests. */
+/** Finds and masks one credential. Created once per credential and shared by its requests. */
 export class Mask {
   /**
-   * The credential, and it in base64 and in hexadecimal; every character of them may be escaped.
+   * The credential, also in base64 and in hexadecimal; every character of these may be escaped.
    */
   readonly #spellings: readonly Spelling[]
-  /** The same by their first byte. */
+  /** The same, by first byte. */
   readonly #byFirst: readonly Spelling[][] = Array.from({ length: 256 }, () => [])
   readonly #longest: number
-  /** The fewest of its characters that are masked at the end of a text. */
+  /** Minimum number of its characters that are masked at the end of a text. */
   readonly #least: number
   readonly #onlyWords: boolean
 
@@ -54,7 +56,7 @@ export class Mask {
     this.#longest = Math.max(0, ...spellings.map(({ text }) => text.length)) * LONGEST_SPELLING
   }
 
-  /** A text of a head without the credential. */
+  /** Removes the credential from a text of a head. */
   text(text: string): string {
     if (text.length < this.#least) return text
     const bytes = Buffer.from(text, 'latin1')
@@ -63,7 +65,7 @@ export class Mask {
   }
 
   /**
-   * A raw list without the credential in its values, and without the headers that have it in their
+   * A raw list without the credential in its values, and without headers that contain it in their
    * name.
    */
   headers(raw: RawHeaders): RawHeaders {
@@ -84,7 +86,7 @@ export class Mask {
     )
   }
 
-  /** The bytes without the credential: the same ones if they do not contain it, or else a copy. */
+  /** The bytes without the credential: the same object if they do not contain it, else a copy. */
   bytes(bytes: Buffer): Buffer {
     const wide = withoutZeros(bytes)
     const text = wide?.bytes ?? bytes
@@ -100,8 +102,7 @@ export class Mask {
   }
 
   /**
-   * The same for bytes behind which nothing comes: a long beginning of the credential at their end
-   * is masked, too.
+   * The same for the last bytes: a long beginning of the credential at their end is masked, too.
    */
   whole(bytes: Buffer): Buffer {
     const masked = this.bytes(bytes)
@@ -138,8 +139,8 @@ export class Mask {
 
   /**
    * The length of the credential, or of its fragment, at this position; 0 if there is none, `cut`
-   * if it may continue after the end. @param isEnd nothing follows: a fragment that is too short
-   * does not count
+   * if it may continue after the end. @param isEnd whether nothing follows, so that a fragment that
+   * is too short does not count
    */
   #lengthAt(bytes: Buffer, at: number, isEnd = false): number {
     const length = this.#spelledAt(bytes, at, isEnd)
@@ -147,7 +148,7 @@ export class Mask {
     if (isWordByte(bytes[at - 1])) return 0
     if (length < 0) return length
     const next = bytes[at + length]
-    // The next character decides whether the word is over.
+    // The next character decides whether the word has ended.
     return next === undefined ? cut(this.#least) : isWordByte(next) ? 0 : length
   }
 
@@ -166,7 +167,7 @@ export class Mask {
   }
 
   #escapedLengthAt(bytes: Buffer, at: number, plain: readonly Spelling[], isEnd: boolean): number {
-    // Backslashes are read together, from the first one on.
+    // Backslashes are read together, from the first one.
     if (
       this.#spellings.length === 0 ||
       (bytes[at] === BACKSLASH && bytes[at - 1] === BACKSLASH && plain.length === 0)
@@ -185,7 +186,7 @@ export class Mask {
   }
 }
 
-/** How long a spelling is that begins here; of a fragment only where it is long enough. */
+/** The length of a spelling that begins here; of a fragment, only if it is long enough. */
 function spelledLength(
   spelling: Spelling,
   bytes: Buffer,
@@ -211,7 +212,7 @@ const cut = (matched: number): number => -1 - matched
 const cutAfter = (length: number): number => (length < 0 ? -1 - length : -1)
 
 /**
- * Replaces some bytes of a text by asterisks. @param wide their positions, if the text has zero
+ * Replaces some bytes of a text with asterisks. @param wide their positions, if the text has zero
  * bytes
  */
 function fill(bytes: Buffer, wide: WithoutZeros | null, from: number, to: number): void {
@@ -273,8 +274,8 @@ function escapedLengthOf(
 }
 
 /**
- * Masks bytes that come in pieces; of each only what may be the beginning of the credential waits
- * for the next one.
+ * Masks bytes that arrive in pieces; of each, only a possible beginning of the credential waits for
+ * the next one.
  */
 export class MaskedStream {
   readonly #mask: Mask

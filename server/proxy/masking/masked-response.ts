@@ -7,11 +7,11 @@ import { codingsOf, decodeWhole } from '../forward/content-decoding.ts'
 import { DecodedError } from './decoded-error.ts'
 import { MaskedStream, type Mask } from './mask.ts'
 
-/** The sink of a response: a caller, or a filter before it. */
+/** The sink of a response: the caller's exchange, or a filter before it. */
 export type ResponseOutput = Pick<HttpExchange, 'writeHead' | 'write' | 'end' | 'flush'>
 
 /**
- * Most bytes, encoded and decoded, of an encoded error that is held until it is known not to
+ * Maximum bytes, encoded and decoded, of an encoded error that is held until it is known not to
  * contain the credential. A longer one is sent decoded.
  */
 const MAX_ENCODED_ERROR = 1024 * 1024
@@ -22,13 +22,14 @@ interface Head {
   headers: RawHeaders
 }
 
-/** Pieces that are kept as they came; more are put together. */
+/** Number of pieces that are kept separate; more are joined. */
 const MOST_PIECES = 1_000
 
 /**
- * Passes an error on. A plain one streams, except for the few bytes that may be the beginning of
- * the credential. An encoded one is sent when it is complete: unchanged, or decoded if it contains
- * the credential. A long one is decoded as it streams. One that cannot be decoded is not sent.
+ * Passes an error on. A plain error streams, except for a few bytes that may be the beginning of
+ * the credential. An encoded error is sent when it is complete: unchanged, or decoded if it
+ * contains the credential. A long one is decoded while it streams. If it cannot be decoded, it is
+ * not sent.
  */
 export class MaskedResponse implements ResponseOutput {
   readonly #exchange: HttpExchange
@@ -45,9 +46,7 @@ export class MaskedResponse implements ResponseOutput {
   #decoded: DecodedError | null = null
   #trailers: RawHeaders = []
 
-  /**
-   * @param unclear called at most once: the error cannot be passed on, or not any further
-   */
+  /** @param unclear called at most once: the error cannot be passed on, or no further */
   constructor(exchange: HttpExchange, mask: Mask, unclear: () => void) {
     this.#exchange = exchange
     this.#mask = mask
@@ -59,7 +58,7 @@ export class MaskedResponse implements ResponseOutput {
     const reason = this.#mask.text(text)
     const headers = this.#mask.headers(raw)
     const codings = this.#exchange.method === 'HEAD' ? [] : codingsOf(raw)
-    // An unknown coding is most likely none: such a body is searched as it is.
+    // An unknown coding most likely means that there is none, so such a body is searched unchanged.
     if (codings === null || codings.length === 0)
       return this.#exchange.writeHead(status, reason, headers)
     this.#held = { status, reason, headers }
@@ -91,7 +90,7 @@ export class MaskedResponse implements ResponseOutput {
 
   #hold(bytes: Buffer): void {
     if (this.#done) return
-    // The memory is lent.
+    // The memory is only lent.
     const own = Buffer.from(bytes)
     if (this.#decoded !== null) return this.#decoded.write(own)
     this.#length += bytes.length
@@ -130,13 +129,13 @@ export class MaskedResponse implements ResponseOutput {
     this.#pieces = []
   }
 
-  /** All of an encoded error has come. */
+  /** An encoded error is complete. */
   async #decide({ status, reason, headers }: Head, trailers: RawHeaders): Promise<void> {
     if (this.#done) return
     const encoded = Buffer.concat(this.#pieces)
     const decoded = await decodeWhole(this.#codings, encoded, MAX_ENCODED_ERROR)
-    // Text was never encoded, whatever its header says. How a client would read anything else is
-    // unknown.
+    // Text was never encoded, whatever its header says. For anything else, it is unknown how a
+    // client would read it.
     if (decoded === null && !isUtf8(encoded)) {
       this.#trailers = trailers
       this.#decode()

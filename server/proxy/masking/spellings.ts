@@ -1,22 +1,22 @@
-// The spellings of a credential in an error, before any of its characters is escaped.
+// The spellings of a credential in an error, before its characters are escaped.
 
-/** This many consecutive characters of a credential are masked, at any position in it. */
+/** This many consecutive characters of a credential are masked, at any position. */
 export const SHORTEST_FRAGMENT = 16
 /** One way in which a credential, or the rest of one, is written. */
 export interface Spelling {
-  /** In small letters where `folds`. */
+  /** In lower case if `folds`. */
   readonly text: Buffer
   /** Whether it may be written in any case. */
   readonly folds: boolean
   /** Whether it begins in the middle of the credential. */
   readonly isFragment: boolean
-  /** So many of its characters are enough. */
+  /** The number of its characters that is sufficient. */
   readonly enough: number
   /** The longest sufficient prefix in the current comparison. */
   reached: number
 }
 
-/** A literal text, in this case only. */
+/** A literal text, in this case. */
 export const exact = (text: string): Spelling => ({
   text: Buffer.from(text, 'latin1'),
   folds: false,
@@ -34,7 +34,7 @@ export function isSame({ text, folds }: Spelling, at: number, byte: number): boo
   return text[at] === (folds && isCapital(byte) ? byte | SMALL : byte)
 }
 
-/** The bytes with which a spelling can begin. */
+/** The possible first bytes of a spelling. */
 export function firstsOf({ text, folds }: Spelling): readonly number[] {
   const [first] = text
   if (first === undefined) return []

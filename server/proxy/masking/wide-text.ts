@@ -1,7 +1,7 @@
 // UTF-16 or UTF-32 text, read as its ASCII: zero bytes are beside each character, before or after
 // it.
 
-/** Zeros beside one character, in UTF-32. More of them are no text. */
+/** Maximum number of zeros beside one character, in UTF-32. With more, it is not text. */
 export const MOST_ZEROS = 3
 
 /** Wide text without its zeros. */
@@ -9,13 +9,11 @@ export interface WithoutZeros {
   readonly bytes: Buffer
   /** The position of each of these bytes. */
   readonly places: Uint32Array
-  /** How many bytes there were with the zeros. */
+  /** The number of bytes including the zeros. */
   readonly length: number
 }
 
-/**
- * Bytes without the zeros between characters; null where there are none, as in nearly every text.
- */
+/** Bytes without the zeros between characters; null if there are none, as in nearly every text. */
 export function withoutZeros(bytes: Buffer): WithoutZeros | null {
   if (!bytes.includes(0)) return null
   const kept = Buffer.allocUnsafe(bytes.length)

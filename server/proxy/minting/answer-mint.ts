@@ -1,5 +1,5 @@
-// Answers an endpoint that would hand out a token of the provider's with a child of the key that
-// asks. The provider is never asked.
+// Responds for an endpoint that would issue one of the provider's tokens, with a child of the
+// caller's key. The provider gets no request.
 import { Problem } from '../../common/errors.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { valueOf } from '../../http1/header-fields.ts'
@@ -17,19 +17,20 @@ import { MINT_SHAPES, type MintShape, type MintWish } from './mint-shapes.ts'
 /** The largest body that is read. */
 const MAX_BODY_BYTES = 64 * 1024
 /**
- * Most child keys that one key may be minting at the same time: each is a transaction of the store.
+ * Maximum number of child keys that one key may be minting at the same time: each is a transaction
+ * of the store.
  */
 const MAX_WAITING = 200
 
-/** Makes child keys for the proxy, one at a time for each key. One per process. */
+/** Creates child keys for the proxy, one at a time for each key. One per process. */
 export class Minter {
   readonly #store: Store
   readonly #refresh: () => Promise<void>
   readonly #now: () => number
-  /** Keys for which some are being made: how many, and when the last of them is. */
+  /** Keys for which children are being created: their number, and the end of the last one. */
   readonly #lines = new Map<string, { size: number; last: Promise<unknown> }>()
 
-  /** @param refresh brings a new key into this process's cache */
+  /** @param refresh reads a new key into this process's cache */
   constructor(store: Store, refresh: () => Promise<void>, now: () => number) {
     this.#store = store
     this.#refresh = refresh
@@ -41,11 +42,11 @@ export class Minter {
   }
 
   /**
-   * Makes a child of a key.
+   * Creates a child of a key.
    *
-   * @param secret public id of the secret that asks
-   * @throws GatewayError `rate_limit_exceeded` if it has the most possible, `model_not_allowed` if
-   *   its parent has been narrowed meanwhile, `invalid_api_key` if that has ended,
+   * @param secret public id of the caller's secret
+   * @throws GatewayError `rate_limit_exceeded` if it has the maximum, `model_not_allowed` if its
+   *   parent has been narrowed meanwhile, `invalid_api_key` if the parent has ended,
    *   `service_unavailable` if too many are being minted
    */
   async mint(parent: CachedKey, secret: string, input: ChildInput): Promise<MintedChild> {
@@ -76,7 +77,7 @@ function refusalOf({ code, detail }: Problem): GatewayError {
   return new GatewayError('invalid_api_key', 'The API key has ended.')
 }
 
-/** The shape of a minting endpoint that we answer; null for every other request. */
+/** The shape of a minting endpoint that we respond for; null for every other request. */
 export function mintShapeOf(
   { mints = {} }: Provider,
   method: string,
@@ -94,7 +95,7 @@ export interface MintRequest {
   readonly slot: RequestSlot
   readonly provider: Provider
   readonly shape: MintShape
-  /** Public id of the secret that asks. */
+  /** Public id of the caller's secret. */
   readonly secret: string
   readonly pace: BodyTimeouts
   /** The current key, after the body has arrived. */
@@ -102,8 +103,8 @@ export interface MintRequest {
 }
 
 /**
- * Makes the child key that a client asks for.
- * @returns the response in the provider's shape; null where the caller has left
+ * Creates the child key that a client asks for.
+ * @returns the response in the provider's shape; null if the caller has left
  * @throws GatewayError
  */
 export async function answerMint(minter: Minter, request: MintRequest): Promise<object | null> {
@@ -111,7 +112,7 @@ export async function answerMint(minter: Minter, request: MintRequest): Promise<
   const body = await readJson(exchange, request)
   if (body === null) return null
   const key = request.authenticate()
-  // It may have been narrowed while the body came.
+  // The key may have been narrowed while the body arrived.
   if (key.providers !== null && !key.providers.has(provider.id))
     throw new GatewayError('upstream_not_allowed', `This key may not call ${provider.name}.`)
   if (key.child !== null)
@@ -133,7 +134,7 @@ export async function answerMint(minter: Minter, request: MintRequest): Promise<
   return shape.response({ ...minted, ttl: child.ttl }, wish)
 }
 
-/** @throws GatewayError `malformed_request` where the provider would refuse it */
+/** @throws GatewayError `malformed_request` if the provider would reject it */
 function secondsOf({ ttl }: MintWish, { ttl: { usual, min, max } }: MintShape): number {
   if (ttl === null) return usual
   if (ttl >= min && ttl <= max) return Math.floor(ttl)
@@ -143,7 +144,7 @@ function secondsOf({ ttl }: MintWish, { ttl: { usual, min, max } }: MintShape): 
   )
 }
 
-/** @throws GatewayError `model_not_allowed` where the key may use none of them */
+/** @throws GatewayError `model_not_allowed` if the key may use none of them */
 function modelsOf(
   key: CachedKey,
   provider: Provider,
@@ -160,7 +161,9 @@ function modelsOf(
   return [...inside]
 }
 
-/** How the scope of a key spells a model that it allows. @throws GatewayError `model_not_allowed` */
+/**
+ * The spelling of an allowed model in the key's scope. @throws GatewayError `model_not_allowed`
+ */
 function allowedName(key: CachedKey, provider: Provider, name: string): string {
   const spelled = provider.modelNames(name).find((spelling) => key.scope.allows([spelling]))
   if (spelled === undefined || spelled.includes('*') || scopeEntryProblem(spelled) !== null)
@@ -168,7 +171,7 @@ function allowedName(key: CachedKey, provider: Provider, name: string): string {
   return spelled
 }
 
-/** Null where the caller has left. @throws GatewayError */
+/** Null if the caller has left. @throws GatewayError */
 async function readJson(
   exchange: HttpExchange,
   { slot, pace }: Pick<MintRequest, 'slot' | 'pace'>,

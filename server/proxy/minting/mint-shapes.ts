@@ -1,12 +1,12 @@
-// How clients ask a provider for a short-lived token, and read it: TABLE of the shapes that we answer
-// with a child key.
+// TABLE of the requests by which clients get a short-lived token from a provider, and of the
+// responses that we send instead, with a child key.
 import { z } from 'zod'
 
 /** A client's request. */
 export interface MintWish {
-  /** Models that the session names; null where it names none. */
+  /** Models that the session names; null if it names none. */
   readonly models: readonly string[] | null
-  /** Patterns of models that the key is for, of those that its parent may use; left out: all. */
+  /** Patterns of the models that the key may use, among its parent's; by default, all. */
   readonly families?: readonly string[]
   /** Seconds; null for the provider's own default. */
   readonly ttl: number | null
@@ -14,7 +14,7 @@ export interface MintWish {
 
 /** Why a request gets no key. */
 export interface MintRefusal {
-  /** `malformed_request`: the provider would refuse it too. */
+  /** `malformed_request`: the provider would reject it, too. */
   readonly code: 'malformed_request' | 'endpoint_not_allowed'
   readonly message: string
 }
@@ -27,13 +27,13 @@ export interface Minted {
   readonly ttl: number
 }
 
-/** One provider's way to ask and to answer. */
+/** One provider's request and response. */
 export interface MintShape {
-  /** Seconds, where none are asked for; and the bounds that the provider has. */
+  /** The default in seconds, and the provider's bounds. */
   readonly ttl: { readonly usual: number; readonly min: number; readonly max: number }
   /**
-   * Reads a request. What says something else of the session (instructions, voices, tools) is for
-   * the client to send when it connects.
+   * Reads a request. Other settings of the session (instructions, voices, tools) are ignored; the
+   * client sends them when it connects.
    *
    * @param now milliseconds since 1970
    */
@@ -45,7 +45,7 @@ const named = z.string().min(1)
 const seconds = z.number()
 const transcription = z.looseObject({ model: named.optional() }).nullish()
 
-/** The models that are named; null where there are none. */
+/** The named models; null if there are none. */
 const namedModels = (...models: (string | null | undefined)[]): string[] | null => {
   const found = [...new Set(models.filter((one) => typeof one === 'string'))]
   return found.length === 0 ? null : found
@@ -84,7 +84,7 @@ const OPENAI_SECRET: MintShape = {
     ({ expires_after, session }) => {
       const heard = session?.audio?.input?.transcription?.model
       const speaks = session?.model ?? (session?.type === 'transcription' ? heard : undefined)
-      // Without a model the provider chooses the one that speaks.
+      // Without a model, the provider chooses the one that speaks.
       const models = speaks === undefined ? null : namedModels(speaks, heard)
       return { models, ttl: expires_after?.seconds ?? null }
     },
@@ -96,7 +96,7 @@ const OPENAI_SECRET: MintShape = {
   }),
 }
 
-/** The endpoints before that one: https://platform.openai.com/docs/api-reference/realtime-sessions */
+/** The earlier endpoints: https://platform.openai.com/docs/api-reference/realtime-sessions */
 const oldOpenAi = (object: string): MintShape => ({
   ttl: { usual: 600, min: 10, max: 7_200 },
   read: reading(
@@ -182,8 +182,8 @@ const DEEPGRAM_GRANT: MintShape = {
 }
 
 /**
- * https://docs.cartesia.ai/api-reference/auth/access-token. What a grant opens is told from the names
- * of the models: https://docs.cartesia.ai/build-with-cartesia/models.
+ * https://docs.cartesia.ai/api-reference/auth/access-token. The models that a grant allows are told
+ * by their names: https://docs.cartesia.ai/build-with-cartesia/models.
  */
 const CARTESIA_TOKEN: MintShape = {
   ttl: { usual: 600, min: 1, max: 3_600 },
@@ -212,8 +212,8 @@ const CARTESIA_TOKEN: MintShape = {
 }
 
 /**
- * https://elevenlabs.io/docs/api-reference/tokens/create. What a kind of token opens is told from the
- * names of the models: https://elevenlabs.io/docs/models.
+ * https://elevenlabs.io/docs/api-reference/tokens/create. The models that a kind of token allows
+ * are told by their names: https://elevenlabs.io/docs/models.
  */
 const elevenLabsToken = (family: string): MintShape => ({
   ttl: { usual: 900, min: 1, max: 900 },
@@ -221,7 +221,7 @@ const elevenLabsToken = (family: string): MintShape => ({
   response: ({ secret }) => ({ token: secret }),
 })
 
-/** What `@ai-sdk/gateway` asks for and reads. */
+/** What `@ai-sdk/gateway` sends and reads. */
 const GATEWAY_SECRET: MintShape = {
   ttl: { usual: 600, min: 1, max: 3_600 },
   read: reading(
@@ -231,7 +231,7 @@ const GATEWAY_SECRET: MintShape = {
   response: ({ secret, expiresAt }) => ({ token: secret, expiresAt: unixSeconds(expiresAt) }),
 }
 
-/** TABLE of the shapes, by the name that a provider's row has. */
+/** TABLE of the shapes, by their name in a provider's row. */
 export const MINT_SHAPES = {
   'openai-client-secret': OPENAI_SECRET,
   'openai-session': oldOpenAi('realtime.session'),
@@ -245,5 +245,5 @@ export const MINT_SHAPES = {
   'gateway-client-secret': GATEWAY_SECRET,
 } as const satisfies Record<string, MintShape>
 
-/** Name of a shape. */
+/** The name of a shape. */
 export type MintShapeName = keyof typeof MINT_SHAPES

@@ -1,14 +1,14 @@
-// A cache of stored objects' owners, so that a conversation that names the same ones in each turn
-// costs no query.
+// A cache of the owners of stored objects, so that a conversation that names the same objects in
+// each turn costs no query.
 
-/** Entries of one generation; two of them are kept. About 200 bytes each. */
+/** Entries per generation, of which two are kept. About 200 bytes each. */
 const GENERATION = 20_000
 
-/** A map that forgets entries that were not used for long. */
+/** A map that drops entries that have not been used for long. */
 export interface RecentObjects<T> {
   get(name: string): T | undefined
   set(name: string, value: T): void
-  /** Everything that is remembered. */
+  /** All entries. */
   values(): Iterable<T>
 }
 

@@ -1,6 +1,6 @@
-// A response that lists stored objects, for a key with `objects: own`. It is read completely before
-// the caller sees a byte, and passes unchanged only if the key may name every object in it. Bodies
-// are never rewritten.
+// Checks a response that lists stored objects, for a key with `objects: own`. It is read completely
+// before the caller sees a byte, and is sent unchanged only if the key may name every object in it.
+// Bodies are never rewritten.
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { valuesOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { FeedGuard } from './feed-guard.ts'
@@ -10,21 +10,21 @@ import { idOf, objectRef, type ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms } from '../providers/provider.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 
-/** Largest list that is read: 10,000 files of OpenAI's, its largest page, have about 2 MB. */
+/** Largest list that is read: OpenAI's largest page, 10,000 files, has about 2 MB. */
 const MAX_LIST_BYTES = 4 * 1024 * 1024
-/** Longest id in a place of one. */
+/** Longest id in a place for one. */
 const MAX_ID_BYTES = 2_048
 
-/** The outcome of a list. */
+/** The result for a list. */
 export interface ListPolicy {
-  /** Places that hold an id, and its kind. */
+  /** Places with an id, and its kind. */
   readonly paths: Readonly<Record<string, string>>
   readonly ids: IdForms | undefined
   readonly slot: RequestSlot
-  /** Whether the key may name all of these. Rejects where that cannot be found out. */
+  /** Whether the key may name all of these. Rejects if that cannot be determined. */
   allows(named: readonly ObjectRef[]): Promise<boolean>
   /**
-   * Sends an error of ours instead. `busy`: there is no room for the list, or its owners cannot be
+   * Sends our own error instead. `busy`: there is no room for the list, or its owners cannot be
    * looked up.
    */
   sendError(reason: 'foreign' | 'busy'): void
@@ -42,9 +42,9 @@ export class GuardedList extends FeedGuard {
   #held: Buffer[] | null = []
   #length = 0
   #isReadable = true
-  /** Braces that open: an empty list has one around it at most. */
+  /** Number of opening braces: an empty list has at most one around it. */
   #objects = 0
-  /** Ids in places of one. */
+  /** Ids in places for one. */
   #ids = 0
 
   constructor(exchange: HttpExchange, check: ListPolicy) {
@@ -113,7 +113,7 @@ export class GuardedList extends FeedGuard {
       this.#held = []
       return
     }
-    // Its memory is lent.
+    // Its memory is only lent.
     const own = Buffer.from(bytes)
     this.#held.push(own)
     for (const byte of own) if (byte === 0x7b) this.#objects++

@@ -1,6 +1,6 @@
-// The objects that a response created, which belong to the request's key: those it names as
-// created, except those the request itself named. A response may repeat its request, and repeating
-// an id must not claim its object.
+// Decides which objects a response created; these belong to the request's key. They are those that
+// the response names as created, except those that the request itself named: a response may repeat
+// its request, and repeating an id must not claim its object.
 import { decodedFully, type ObjectRef } from '../providers/object-ref.ts'
 import { madeSomewhere, OF_UNKNOWN_KIND } from '../providers/unknown-ids.ts'
 import type { Match } from '../providers/endpoint.ts'
@@ -14,11 +14,11 @@ export interface CreatingRequest {
   readonly headers: readonly string[]
   /** The objects that its path, query and body name. */
   readonly objects: readonly ObjectRef[]
-  /** Whether it has a body that went up unread. */
+  /** Whether it has a body that was forwarded unread. */
   readonly isUnread: boolean
   /**
-   * Whether its path names an object that is not the key's: then the objects it creates are not the
-   * key's either.
+   * Whether its path names an object that is not the key's, in which case the objects that it
+   * creates are not the key's either.
    */
   readonly namesForeignObject: boolean
 }
@@ -27,7 +27,7 @@ export interface CreatingRequest {
 export class CreatedObjects {
   readonly #request: CreatingRequest
   #named: ReadonlySet<string> | null = null
-  /** The rest of the request, where anything in it may be an id. */
+  /** The rest of the request, if anything in it may be an id. */
   #text: string | null = null
 
   constructor(request: CreatingRequest) {
@@ -35,8 +35,8 @@ export class CreatedObjects {
   }
 
   /**
-   * The object, by the kind that its id shows where its endpoint is not known; null where it was
-   * not made with this request.
+   * The object; if the endpoint is unknown, its kind is told by its id. Null if it was not created
+   * by this request.
    */
   resolve(object: ObjectRef): ObjectRef | null {
     const { provider, match, isUnread, namesForeignObject } = this.#request
@@ -51,9 +51,7 @@ export class CreatedObjects {
     return made === null || this.#isNamed(made) ? null : made
   }
 
-  /**
-   * Whether it is new with each request, whatever the path names: for example speech by a voice.
-   */
+  /** Whether every request creates it, whatever the path names: for example, speech by a voice. */
   #isOfRequest({ kind }: ObjectRef): boolean {
     const { createsInHeaders = {} } = this.#request.match.endpoint ?? {}
     return Object.values(createsInHeaders).includes(kind)

@@ -1,4 +1,4 @@
-// Whether a key may name an object that it did not make, and how ids are spelled for that.
+// Decides whether a key may name an object that it did not create, and normalizes ids for that.
 import { sharedName, type CachedKey } from '../../keys/cache.ts'
 import type { ObjectRow } from '../../store/schema.ts'
 import { BATCH_INPUT } from '../inspect/places.ts'
@@ -11,8 +11,9 @@ import { uuidOf, withoutDashes } from '../providers/uuids.ts'
 import { ITEM } from './item-ranges.ts'
 
 /**
- * Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did.
- * `shared`: it may be used, not changed. `unread`: a file whose lines this server has not read.
+ * Why a request may not name an object. `foreign`: another key created it. `unknown`: no key here
+ * did. `shared`: it may be used, but not changed. `unread`: a file whose lines this server has not
+ * read.
  */
 export type Denial = 'foreign' | 'unknown' | 'shared' | 'unread'
 
@@ -22,9 +23,9 @@ export interface ObjectLookup {
   readonly key: CachedKey
   readonly match: Match
   readonly method: string
-  /** All of them, those of the path too. */
+  /** All of them, including those of the path. */
   readonly objects: readonly ObjectRef[]
-  /** The same, where ids only in prose may be unowned: computed only if one of them is. */
+  /** The same, if ids only in prose may be unowned; computed only if one of them is. */
   readonly outsideProse?: (() => readonly ObjectRef[]) | undefined
 }
 
@@ -43,7 +44,7 @@ const ALTERED_BY_USE: ReadonlySet<string> = new Set([
   'upload',
 ])
 
-/** The names of an id that may be of any kind. */
+/** The names of an id of unknown kind. */
 export function ofAnyKind(
   { endpoints }: ObjectLookup['provider'],
   object: ObjectRef,
@@ -56,7 +57,7 @@ export function ofAnyKind(
   return endpoints.kinds.flatMap((kind) => spelled.map((one) => ({ kind, id: one })))
 }
 
-/** A number with zeros in front. */
+/** A number with leading zeros. */
 const PADDED = /^0+(?=\d+$)/
 
 /**
@@ -77,7 +78,7 @@ function isShared(key: CachedKey, provider: ObjectLookup['provider'], object: Ob
   return kinds.some(({ kind, id }) => key.shared.has(sharedName(provider.id, kind, id)))
 }
 
-/** Why a key may not name an object that it did not make; null where it may. */
+/** Why a key may not name an object that it did not create; null if it may. */
 export function denialOf(
   { provider, key, match, method }: ObjectLookup,
   object: ObjectRef,
@@ -91,7 +92,7 @@ export function denialOf(
     : method !== 'GET' && method !== 'HEAD' && ALTERED_BY_USE.has(kind)
   if (isShared(key, provider, object)) return alters ? 'shared' : null
   if (owner !== undefined) return 'foreign'
-  // Naming it may make it.
+  // Naming it may create it.
   if (key.readOnly && provider.instead?.[kind] !== undefined) return 'unknown'
   if (key.objects === 'upstream' || mayBeUnknown) return null
   if (kind === BATCH_INPUT)

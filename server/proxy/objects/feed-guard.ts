@@ -1,24 +1,24 @@
-// An event stream, for a key with `objects: own`. Its headers do not show whose events it will
-// contain.
+// Refuses event streams to a key with `objects: own`: their headers do not show whose events they
+// will contain.
 import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
 
-/** Types of responses that have no end, or are read before it. */
+/** Content types of responses that have no end, or are read before it. */
 const FEEDS =
   /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json))\b/i
 
 /**
- * The response to a caller that must not see events: an event stream is refused at its headers and
+ * The exchange of a caller that must not see events: an event stream is refused at its headers and
  * aborted. It lives as long as the request.
  */
 export class FeedGuard extends ForwardingExchange {
   readonly #sendError: () => void
   #listener: ResponseListener | null = null
-  /** Whether we have answered in our own words. */
+  /** Whether we have sent our own error. */
   replaced = false
 
-  /** @param refuseFeed answers in our own words */
+  /** @param refuseFeed sends our own error */
   constructor(exchange: HttpExchange, refuseFeed: () => void) {
     super(exchange)
     this.#sendError = refuseFeed
@@ -45,7 +45,7 @@ export class FeedGuard extends ForwardingExchange {
     return this.replaced ? true : super.flush()
   }
 
-  /** Refuses the response where it is such a one. */
+  /** Refuses the response if it is an event stream. */
   protected rejectFeed(status: number, headers: RawHeaders): boolean {
     if (
       status < 200 ||

@@ -1,8 +1,8 @@
-// Items of stored responses (messages, reasoning, calls) without a row each. OpenAI gives the items
-// of a response, and of those that continue it, ids that begin or end like the response's own:
-// `resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b` and
+// Tracks items of stored responses (messages, reasoning, calls) without a row for each. OpenAI
+// gives the items of a response, and of those that continue it, ids that begin or end like the
+// response's own: `resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b` and
 // `msg_67ccd2bf17f0819081ff3bb2cf6508e60bb6a6b452d3795b`
-// (platform.openai.com/docs/api-reference/responses). One row for that part stands for all.
+// (platform.openai.com/docs/api-reference/responses). One row for that common part covers all.
 import type { ObjectRef } from '../providers/object-ref.ts'
 
 /** The kind of an item. A provider keeps it as long as its response. */
@@ -13,7 +13,7 @@ const RANGE = 'items'
  * Hexadecimal digits that must be the same: 64 bits, which no two conversations share by chance.
  */
 const COMMON = 16
-/** An id whose digits are many enough to hold such a part and one of its own. */
+/** An id with enough digits for a common part and its own part. */
 const GENERATED = /^[a-z]+_([0-9a-f]{32,128})$/
 
 const digitsOf = (id: string): string | undefined => GENERATED.exec(id)?.[1]
@@ -23,10 +23,7 @@ const beginning = (digits: string): ObjectRef => ({
 })
 const end = (digits: string): ObjectRef => ({ kind: RANGE, id: `*${digits.slice(-COMMON)}` })
 
-/**
- * The range in which an item lies, as its response shows it; null where their ids have nothing in
- * common.
- */
+/** The range of an item, derived from its response; null if their ids have nothing in common. */
 export function rangeOf({ kind, id }: ObjectRef, response: string | undefined): ObjectRef | null {
   const digits = kind === ITEM ? digitsOf(id) : undefined
   const of = response === undefined ? undefined : digitsOf(response)

@@ -1,4 +1,4 @@
-// Writes down who made an object, behind the response that named it.
+// Records which key created an object, after the response that named it.
 import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { ObjectRow } from '../../store/schema.ts'
@@ -6,41 +6,41 @@ import { transientProblem } from '../../store/transient-errors.ts'
 import { createRecentObjects } from './cache.ts'
 import { rangeOf } from './item-ranges.ts'
 
-/** The most rows that wait for a store that does not answer. */
+/** Maximum number of rows that wait for a store that does not respond. */
 const MAX_UNWRITTEN = 10_000
-/** When those that could not be written are tried again. */
+/** How soon a failed write is retried (milliseconds). */
 const RETRY_MS = 1_000
 
-/** The name of an object among those that are remembered. */
+/** The name of an object in the cache. */
 export const cacheKey = (provider: string, kind: string, id: string): string =>
   `${provider} ${kind} ${id}`
 
 const nameOf = (row: ObjectRow): string => cacheKey(row.provider, row.kind, row.object_id)
 
-/** Remembers owners immediately and writes them as soon as the store answers. One per process. */
+/** Caches owners immediately and writes them as soon as the store responds. One per process. */
 export class ObjectWriter {
-  /** Owners that were used last, by `cacheKey`. */
+  /** Recently used owners, by `cacheKey`. */
   readonly known = createRecentObjects<ObjectRow>()
   readonly #store: Store
   readonly #onError: (error: unknown) => void
   /**
-   * Items whose range is being written: where it turns out to be another key's, they get rows of
-   * their own.
+   * Items whose range is being written: if the range turns out to be another key's, they get rows
+   * of their own.
    */
   readonly #undecided = new Map<string, ObjectRow[]>()
   readonly #unwritten: ObjectRow[] = []
   #timer: NodeJS.Timeout | null = null
 
-  /** @param onError told when an object cannot be written; it is tried again */
+  /** @param onError called when an object cannot be written; it will be retried */
   constructor(store: Store, onError: (error: unknown) => void) {
     this.#store = store
     this.#onError = onError
   }
 
-  /** @param response the id of the response to which an item belongs, where it is known */
+  /** @param response the id of the response to which an item belongs, if it is known */
   record(row: ObjectRow, response: string | undefined): void {
     const name = nameOf(row)
-    // Responses name it again and again.
+    // Responses name the same objects repeatedly.
     if (this.known.get(name) !== undefined) return
     const range = rangeOf({ kind: row.kind, id: row.object_id }, response)
     if (range === null) return this.#enter(row)
@@ -65,7 +65,7 @@ export class ObjectWriter {
     )
   }
 
-  /** The first owner stays: the store says who that is. */
+  /** The first owner stays; the store decides which that is. */
   #settle(row: ObjectRow, kept: ObjectRow): void {
     this.known.set(nameOf(kept), kept)
     const name = nameOf(row)
@@ -89,8 +89,8 @@ export class ObjectWriter {
 }
 
 /**
- * Keeps the first owner, and gives it: a provider that gave one id twice must not hand an object
- * over.
+ * Keeps the first owner, and returns it: if a provider assigns one id twice, the object must not
+ * change its owner.
  */
 export const insertObject = procedure(
   import.meta.url,

@@ -1,5 +1,5 @@
-// Objects that providers store for us (files, batches, responses, operations): which credential
-// reaches one, and whose it is.
+// Objects that providers store for us (files, batches, responses, operations): their owners, and
+// the credentials that reach them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../store/open.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
@@ -13,7 +13,7 @@ export interface ObjectOrigin {
   readonly key: string
   readonly credential: string
   readonly now: number
-  /** The id of the response to which an item belongs, where it is known. */
+  /** The id of the response to which an item belongs, if it is known. */
   readonly response?: string | undefined
 }
 
@@ -21,7 +21,7 @@ export interface ObjectOrigin {
 export interface ObjectOwners {
   /**
    * Records the objects that a response created. The next request finds them, even before they are
-   * durable, or while the store does not answer.
+   * durable, or during an outage of the store.
    */
   recordCreated(provider: string, object: ObjectRef, by: ObjectOrigin): void
   /**
@@ -29,18 +29,18 @@ export interface ObjectOwners {
    * immediately.
    */
   trackPending(reading: Promise<unknown>): void
-  /** When all of those that have passed until now are decoded. */
+  /** Resolves when all expected responses so far have been decoded. */
   awaitPending(): Promise<unknown>
   /**
-   * Whether the key may name these objects; `credential`: the one that made them, null if none of
-   * them is known. At most one query per thousand names; others take turns in between.
+   * Whether the key may name these objects; `credential`: the one that created them, null if none
+   * of them is known. At most one query per thousand names; others take turns in between.
    *
-   * @param ready what it waits for; by default all expected responses
+   * @param ready a promise to wait for; by default, all expected responses
    */
   lookup(naming: ObjectLookup, ready?: Promise<unknown>): Promise<LookupResult>
-  /** Whether the key may name each of these objects, in their order: for a list that is filtered. */
+  /** Whether the key may name each of these objects, in order: for a list to filter. */
   mayName(naming: ObjectLookup): Promise<readonly boolean[]>
-  /** Whether the key made an object that was just looked at. */
+  /** Whether the key created an object that has just been looked up. */
   isOwn(provider: string, key: string, object: ObjectRef): boolean
   /** Whether any object of the provider belongs to another key; with `kind`, any of these. */
   anyOwnedByOther(provider: string, key: string, kind?: string): Promise<boolean>
@@ -52,7 +52,7 @@ export interface ObjectOwners {
  */
 const PEER_WRITE_MS = 200
 
-/** @param onError told when an object cannot be written; it is tried again */
+/** @param onError called when an object cannot be written; it will be retried */
 export function openObjectOwners(store: Store, onError: (error: unknown) => void): ObjectOwners {
   const writer = new ObjectWriter(store, onError)
   const { known } = writer
@@ -83,7 +83,7 @@ export function openObjectOwners(store: Store, onError: (error: unknown) => void
       const inProse = first.denied === 'unknown' && asked.outsideProse !== undefined
       const naming = inProse ? { ...asked, objects: asked.outsideProse() } : asked
       const found = inProse ? await owners.decide(naming) : first
-      // Another process may have made it a moment ago, and be writing it down.
+      // Another process may just have created it, and be recording it.
       if ((found.denied !== 'unknown' && found.denied !== 'unread') || store.dialect !== 'postgres')
         return found
       await sleep(PEER_WRITE_MS)

@@ -1,4 +1,4 @@
-// The owners of the objects that a request names: from memory, or else from the store.
+// Looks up the owners of the objects that a request names: in memory, or else in the store.
 import { TimeSlices } from '../../common/fairness/time-slices.ts'
 import { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import type { Store } from '../../store/open.ts'
@@ -13,28 +13,28 @@ import { cacheKey } from './object-writer.ts'
 /** Whether a key may name a request's objects; if not, the kind of the refused one. */
 export interface LookupResult {
   readonly denied: Denial | null
-  /** The credential that made the objects; null if none of them is known. */
+  /** The credential that created the objects; null if none of them is known. */
   readonly credential: string | null
   readonly kind?: string
 }
 
 /**
  * How long an unowned name is not looked up again, because clients repeat names in each turn. A new
- * owner in this process is known at once. If another process creates the object after a request
+ * owner in this process is known immediately. If another process creates the object after a request
  * named it here, others can name it for this much longer.
  */
 const UNKNOWN_TTL_MS = 1_000
-/** Objects that are looked for together, and names in one query. */
+/** Objects that are looked up together, and names in one query. */
 const BATCH_SIZE = 1_000
 /**
- * The first of many are looked up alone: a body of unowned ids is refused because of one of these,
- * at a tenth of the cost.
+ * The first of many are looked up separately: a body of unowned ids is refused because of one of
+ * these, at a tenth of the cost.
  */
 const FIRST_BATCH_SIZE = 16
 
 const NO_ROWS: ReadonlyMap<string, ObjectRow> = new Map()
 
-/** The spellings under which an object may have been written down. */
+/** The spellings under which an object may have been recorded. */
 const candidatesOf = (
   provider: ObjectLookup['provider'],
   object: ObjectRef,
@@ -47,9 +47,9 @@ const candidatesOf = (
 export class OwnerLookup {
   readonly #store: Store
   readonly #known: RecentObjects<ObjectRow>
-  /** Slices of long look-ups, one in a turn of the event loop for all requests together. */
+  /** Slices of long lookups, one per turn of the event loop for all requests together. */
   readonly #turns = new TurnBudget(1)
-  /** Until when names are taken for unknown without another query. */
+  /** The time until which names count as unknown without another query. */
   readonly #unknown = createRecentObjects<number>()
 
   /** @param known owners by `cacheKey`; results of the query are added */
@@ -82,7 +82,7 @@ export class OwnerLookup {
     return { denied: null, credential: credential ?? itemCredential }
   }
 
-  /** Whether the key may name each of these objects, in their order. */
+  /** Whether the key may name each of these objects, in order. */
   async decideEach(naming: ObjectLookup): Promise<readonly boolean[]> {
     const { provider, key, objects } = naming
     const owners = await this.#ownersOf(provider, objects, this.#slicesFor(naming))
@@ -91,7 +91,7 @@ export class OwnerLookup {
     )
   }
 
-  /** Has the next look-up query the store for these, although they were unknown a moment ago. */
+  /** Makes the next lookup query the store for these, although they were just unknown. */
   forgetUnknown({ provider, objects }: ObjectLookup): void {
     for (const { kind, id } of objects) this.#unknown.set(cacheKey(provider.id, kind, id), 0)
   }
@@ -100,7 +100,7 @@ export class OwnerLookup {
     return new TimeSlices(this.#turns, { account_id: key.accountId, key_id: key.id })
   }
 
-  /** The owner of each object, in order; undefined if it has none here. */
+  /** The owner of each object, in order; undefined if it has no owner here. */
   async #ownersOf(
     provider: ObjectLookup['provider'],
     objects: readonly ObjectRef[],
@@ -125,8 +125,8 @@ export class OwnerLookup {
       const owner = (owners[i] ??= candidatesOf(provider, object)
         .map(({ kind, id }) => found.get(cacheKey(provider.id, kind, id)))
         .find((row) => row !== undefined))
-      // Applies to an item in a range, too: it gets no row of its own later, because it cannot be
-      // named before it is made.
+      // This applies to an item in a range, too: it gets no row of its own later, because it cannot
+      // be named before it is created.
       const name = cacheKey(provider.id, object.kind, object.id)
       if (owner === undefined) this.#unknown.set(name, performance.now() + UNKNOWN_TTL_MS)
       else this.#known.set(name, owner)

@@ -1,4 +1,4 @@
-// Step 5: stored objects belong to the key that made them. A request that names another key's
+// Step 5: stored objects belong to the key that created them. A request that names another key's
 // object, or one without an owner here, is refused.
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { without } from '../../http1/header-fields.ts'
@@ -16,7 +16,7 @@ import { listPlaces } from '../providers/lists.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 
-/** A request, as far as the ownership of objects depends on it. */
+/** The parts of a request that decide the ownership of objects. */
 export interface ObjectRequest {
   readonly provider: Provider
   readonly key: CachedKey
@@ -36,7 +36,7 @@ const DENIAL_MESSAGES: Readonly<Record<Denial, string>> = {
 }
 
 /**
- * A stream may contain objects made after it began; and some lists do not show whose their items
+ * A stream may contain objects created after it began, and some lists do not show whose their items
  * are.
  */
 const UNKNOWN_OWNERS =
@@ -45,9 +45,9 @@ const UNKNOWN_OWNERS =
 /**
  * Checks that a request names only objects that its key may name.
  *
- * @param named what its path, query and body name
- * @param outsideProse the same without ids that occur in prose only
- * @returns the credential that made these objects; null if none of them is known; synchronous if
+ * @param named the objects in its path, query and body
+ * @param outsideProse the same without ids that occur only in prose
+ * @returns the credential that created these objects; null if none of them is known; synchronous if
  *   the request names none
  * @throws GatewayError `endpoint_not_allowed`
  */
@@ -70,7 +70,7 @@ export function checkOwnership(
   return verify(objects, request, inHeaders.length === 0 ? named : named.concat(inHeaders), besides)
 }
 
-/** Whether the path of a request names something that its key did not make. */
+/** Whether the path of a request names an object that its key did not create. */
 export const namesForeignObject = (
   objects: ObjectOwners,
   { provider, key, match }: ObjectRequest,
@@ -85,7 +85,8 @@ export async function mayStartBatch(
   { provider, key, match, method }: ObjectRequest,
   lines: BatchLines,
 ): Promise<boolean> {
-  // This is expected itself: it waits for nothing that came later, such as another upload's lines.
+  // This upload is itself expected, so it must not wait for later ones, such as another upload's
+  // lines.
   const ready = objects.awaitPending()
   const named = await lines.named()
   if (named === null) return false
@@ -95,7 +96,7 @@ export async function mayStartBatch(
   )
 }
 
-/** The headers of a request, so that its response can be read where it has to be. */
+/** The headers of a request, changed so that its response can be read if necessary. */
 export function acceptIdentity(headers: readonly string[]): string[] {
   return [...without(headers, 'accept-encoding'), 'Accept-Encoding', 'identity']
 }
@@ -105,7 +106,7 @@ export function acceptIdentity(headers: readonly string[]): string[] {
  * stored objects is read first, and any other response must not be an event stream. Null for all
  * other requests.
  *
- * @param sendError answers in our own words
+ * @param sendError sends our error
  */
 export function guardList(
   objects: ObjectOwners,

@@ -1,10 +1,10 @@
-// A binary max-heap of things that know their place in it, so that one whose value has changed is
-// moved in O(log n).
+// A binary max-heap of items that know their index in it, so that an item whose value has changed
+// is moved in O(log n).
 
 /** Something that a heap orders by `used`. It can be in one heap at a time. */
 export interface Ranked {
   used: number
-  /** Its index in the heap's array; -1: it is in none. Only the heap writes it. */
+  /** Its index in the heap's array; -1: in no heap. Only the heap writes it. */
   index: number
 }
 
@@ -12,7 +12,7 @@ export interface Ranked {
 export class MaxHeap<T extends Ranked> {
   readonly #items: T[] = []
 
-  /** One of those that use most; null where the heap is empty. */
+  /** An item with the highest usage; null if the heap is empty. */
   get top(): T | null {
     return this.#items[0] ?? null
   }
@@ -33,7 +33,7 @@ export class MaxHeap<T extends Ranked> {
     this.moved(last)
   }
 
-  /** To be called when `used` of an item of the heap has changed; others are ignored. */
+  /** Call it when `used` of an item has changed; items of no heap are ignored. */
   moved(item: T): void {
     if (item.index < 0) return
     this.#rise(item)

@@ -1,11 +1,11 @@
-// One shared resource (open requests, bytes of bodies), divided into shares: how much each key and
-// account may use, and which one gives way.
+// A shared resource (open requests, bytes of bodies), divided into shares: decides how much each
+// key and account may use, and whose claims are evicted.
 //
 // Each account, and each key of an account, has the same share. Beyond it, a key may use what is
-// free. When a key within its share finds nothing free, the newest unfinished bodies of the key
-// furthest over are evicted: of the account that uses most, unless that is its own, and in it of
-// the key that uses most. A key is never evicted for one that would then use more, so two keys
-// never evict each other in turns.
+// free. When a key within its share finds nothing free, unfinished bodies are evicted, newest
+// first: those of the account that uses most, unless it is its own, and there of the key that uses
+// most. A key is never evicted for one that would then use more, so two keys never evict each other
+// in turns.
 import { MaxHeap, type Ranked } from './heap.ts'
 
 /**
@@ -13,13 +13,13 @@ import { MaxHeap, type Ranked } from './heap.ts'
  * …
  */
 export interface SharePoolLimits {
-  /** The share of a key, and of an account. */
+  /** The share of a key or an account. */
   readonly share: number
   /** … anybody. */
   readonly free: number
   /** … keys within their share, though their account is not. */
   readonly key: number
-  /** … accounts within their share. What is in use never exceeds this. */
+  /** … accounts within their share. Total usage never exceeds this. */
   readonly account: number
 }
 
@@ -35,7 +35,7 @@ export class AccountUse implements Ranked {
 export class KeyUse implements Ranked {
   used = 0
   index = -1
-  /** The newest of its claims that can be dropped; each knows the next older one. */
+  /** The newest of its evictable claims, linked to the next older one. */
   newest: Claim | null = null
   readonly account: AccountUse
 
@@ -49,11 +49,11 @@ export class Claim {
   amount = 0
   readonly key: KeyUse
   /**
-   * Ends the request, which gives everything back before it returns; null: it cannot be dropped.
-   * Set by the pool.
+   * Ends the request, which releases everything before it returns; null: not evictable. Set by the
+   * pool.
    */
   evict: (() => void) | null = null
-  /** Neighbours among the claims of its key that can be dropped. */
+  /** Neighbours among the evictable claims of its key. */
   older: Claim | null = null
   newer: Claim | null = null
   linked = false
@@ -63,11 +63,11 @@ export class Claim {
   }
 }
 
-/** One resource that all requests share: bytes, or slots. */
+/** A resource that all requests share: bytes, or slots. */
 export class SharePool {
-  /** All claims together. */
+  /** The sum of all claims. */
   used = 0
-  /** Requests that were dropped to make room. */
+  /** Number of requests evicted to make room. */
   evicted = 0
   readonly limits: SharePoolLimits
   /** Accounts that have unfinished bodies. */
@@ -87,11 +87,11 @@ export class SharePool {
     return true
   }
 
-  /** The same without asking. */
+  /** The same without checking limits. */
   claimAnyway(claim: Claim, amount: number): void {
     claim.amount += amount
     this.#count(claim.key, amount)
-    // A claim of nothing would make no room.
+    // Evicting an empty claim would make no room.
     if (claim.evict !== null && !claim.linked && claim.amount > 0) this.#link(claim)
   }
 
@@ -102,7 +102,7 @@ export class SharePool {
     if (claim.amount === 0) this.#unlink(claim)
   }
 
-  /** From now on the claim may be dropped; null: from now on it may not. */
+  /** Makes the claim evictable; null: not evictable. */
   setEvictable(claim: Claim, drop: (() => void) | null): void {
     claim.evict = drop
     if (drop === null) this.#unlink(claim)
@@ -117,8 +117,7 @@ export class SharePool {
       const victim = (isWithin ? this.#furthestOver(claim, amount) : null)?.newest
       if (victim == null) {
         if (isWithin && this.used + amount <= this.#ceiling(key.account, amount)) return true
-        // Nothing but its own: then the older bodies come first, so that some of them are
-        // completed.
+        // Otherwise, evict its own newest bodies, so that the older ones are completed.
         if (!claim.linked || key.newest === null || claim === key.newest) return false
         this.#drop(key.newest)
       } else this.#drop(victim)

@@ -1,26 +1,26 @@
-// Shares of what all proxied requests use together: places among the open requests, and memory for
-// bodies that have to be read whole.
+// The resources shared by all proxied requests: slots for open requests, and memory for bodies that
+// have to be read completely.
 import { AccountUse, Claim, KeyUse, SharePool } from './pool.ts'
 
 /** The limits of all requests together. */
 export interface SharesLimits {
-  /** Most open requests of anybody; twice as many with those of keys within their share. */
+  /** Maximum number of open requests; twice that with those of keys within their share. */
   readonly open: number
-  /** Most bytes of buffered bodies. */
+  /** Maximum bytes of buffered bodies. */
   readonly held: number
-  /** Bytes of the largest body that is read whole. */
+  /** Bytes of the largest body that is buffered. */
   readonly body: number
 }
 
-/** A key's, or an account's, part of both. */
+/** The part of a key or an account in both. */
 interface Usage<T> {
   readonly open: T
   readonly held: T
 }
 
 /**
- * Keys and accounts without a request are forgotten when there are this many, and again when those
- * that are left have doubled.
+ * Keys and accounts without a request are removed when there are this many, and again each time
+ * their number has doubled.
  */
 const MAX_IDLE = 1_024
 
@@ -60,8 +60,8 @@ export class RequestShares {
   }
 
   /**
-   * Requests that were ended, half received, to make room for others: for their place, and for
-   * their bytes.
+   * Requests that were evicted before they were received completely: for their slot, and for their
+   * bytes.
    */
   get dropped(): { readonly open: number; readonly held: number } {
     return { open: this.#open.evicted, held: this.#held.evicted }
@@ -79,8 +79,8 @@ export class RequestShares {
   }
 
   /**
-   * A key with nothing open always gets a place, unless its account has more than its share and all
-   * that there is for such accounts is taken.
+   * A key without open requests always gets a slot, unless its account is over its share and all
+   * slots for such accounts are taken.
    */
   #isFirst({ used, account }: KeyUse): boolean {
     const { share, account: most } = this.#open.limits
@@ -98,7 +98,7 @@ export class RequestShares {
   }
 
   /**
-   * Forgets keys and accounts without a request. Amortised: runs again when the number of kept ones
+   * Removes keys and accounts without a request. Amortised: runs again when the number of kept ones
    * has doubled.
    */
   #tidy(): void {
@@ -116,7 +116,7 @@ export class RequestSlot {
   readonly #heldBy: KeyUse
   #bytes: Claim | null = null
   #released = false
-  /** Ends the request; null: it cannot be dropped. */
+  /** Ends the request; null: not evictable. */
   #evict: (() => void) | null = null
 
   constructor(open: SharePool, claim: Claim, held: SharePool, heldBy: KeyUse) {
@@ -126,7 +126,7 @@ export class RequestSlot {
     this.#heldBy = heldBy
   }
 
-  /** Counts arrived bytes as held. False: there is no room for them. */
+  /** Counts arrived bytes as buffered. False: there is no room for them. */
   holdBytes(bytes: number): boolean {
     if (this.#released) return false
     let claim = this.#bytes
@@ -137,15 +137,15 @@ export class RequestSlot {
     return this.#held.claim(claim, bytes)
   }
 
-  /** The body is no longer held. */
+  /** The body is no longer buffered. */
   releaseBytes(): void {
     if (this.#bytes !== null && this.#bytes.amount > 0)
       this.#held.giveBack(this.#bytes, this.#bytes.amount)
   }
 
   /**
-   * As long as the body has not come to its end the request may be ended, to make room for others.
-   * @param drop ends it; the place has been left by then
+   * Makes the request evictable while its body is incomplete.
+   * @param drop ends it; its slot has been released by then
    */
   allowEviction(drop: () => void): void {
     this.#evict = drop
@@ -153,7 +153,7 @@ export class RequestSlot {
     if (this.#bytes !== null) this.#held.setEvictable(this.#bytes, this.#end)
   }
 
-  /** From now on it cannot be evicted. */
+  /** Makes it no longer evictable. */
   forbidEviction(): void {
     if (this.#evict === null) return
     this.#evict = null
@@ -161,7 +161,7 @@ export class RequestSlot {
     if (this.#bytes !== null) this.#held.setEvictable(this.#bytes, null)
   }
 
-  /** The request is over, or was evicted. May be called again. */
+  /** The request has ended, or was evicted. Idempotent. */
   release(): void {
     if (this.#released) return
     this.#released = true

@@ -1,4 +1,4 @@
-// Step 1: which upstream address a request names.
+// Step 1: reads the upstream address that a request names.
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { METHODS } from '../forward/cors.ts'
 import { GatewayError } from '../gateway-error.ts'
@@ -16,23 +16,26 @@ import type { Route, RouteCache } from './route-cache.ts'
 
 const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
 
-/** What browsers may do with a response besides reading it: https://www.w3.org/TR/fetch-metadata/ */
+/**
+ * What browsers may do with a response in addition to reading it:
+ * https://www.w3.org/TR/fetch-metadata/
+ */
 const DESTINATIONS: ReadonlySet<string> = new Set(['empty', 'audio', 'video', 'image'])
 const FETCH_MODE = 'sec-fetch-mode'
 const FETCH_DESTINATION = 'sec-fetch-dest'
 
-/** Some browsers have a word of their own for sockets, of which they show nothing. */
+/** Some browsers send their own value for sockets, whose content they never show. */
 const isSocket = (destination: string, headers: readonly string[]): boolean =>
   destination === 'websocket' && asksForWebSocket(headers)
 
 /**
- * Refuses requests whose response a browser would show or run: it would be of our origin.
+ * Refuses requests whose response a browser would show or run with our origin.
  * @throws GatewayError `origin_not_allowed`
  */
 export function refuseNavigation(headers: readonly string[]): void {
   for (let i = 0; i < headers.length; i += 2) {
     const name = nameAt(headers, i)
-    // Both names have the same length: of nearly all headers nothing else is looked at.
+    // Both names have the same length, so for nearly all headers, only the length is checked.
     if (name.length !== FETCH_MODE.length) continue
     const lower = name.toLowerCase()
     const value = valueAt(headers, i)
@@ -47,7 +50,7 @@ export function refuseNavigation(headers: readonly string[]): void {
   }
 }
 
-/** The route of a request's target, which need not be one that may be called. */
+/** The route of a request's target, even if it may not be called. */
 export function findRoute(routes: RouteCache, { method, target, headers }: HttpExchange): Route {
   return routes.find(method, effectiveTarget(target, headers))
 }

@@ -1,16 +1,16 @@
-// Finds our own proxy keys in data for a provider: a key opens this server, and nobody else may
-// have it.
+// Finds our own proxy keys in data for a provider: a key opens this server, so no provider may get
+// it.
 import { SECRET_TEXT_LENGTH } from '../../common/secrets.ts'
 import { decodedFully } from '../providers/object-ref.ts'
 
-/** How every proxy key begins. */
+/** The prefix of every proxy key. */
 const PREFIX = 'tmk_'
 /** A whole key (server/common/secrets.ts), anywhere in a text. */
 const KEY = /tmk_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}/
-/** Base64 that is long enough for a key. */
+/** Base64 text that is long enough for a key. */
 const BASE64 = /[A-Za-z0-9+/_-]{80,}/g
 
-/** Whether a path or query, of which each part may be percent-encoded, spells a key. */
+/** Whether a path or query contains a key, also percent-encoded. */
 export function addressContainsKey(pathAndQuery: string): boolean {
   if (pathAndQuery.length < SECRET_TEXT_LENGTH) return false
   return (
@@ -21,8 +21,8 @@ export function addressContainsKey(pathAndQuery: string): boolean {
 }
 
 /**
- * Whether a header's value contains a key: only the headers that we read may. Shorter values
- * cannot.
+ * Whether a header's value contains a key, which is allowed only in the headers that we read.
+ * Shorter values cannot.
  */
 export function valueContainsKey(value: string): boolean {
   if (value.length < SECRET_TEXT_LENGTH) return false

@@ -1,6 +1,6 @@
-// The raw request target of a proxied request → the upstream address that will be dialled, or a
-// refusal. Step 1 of the contract. `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are
-// two spellings of one address, with the same rules.
+// Parses the raw target of a proxied request into an upstream address, or refuses it. Step 1 of the
+// contract. `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are two spellings of one
+// address, with the same rules.
 import { onlyValueOf } from '../../http1/header-fields.ts'
 import { addressContainsKey } from './own-keys.ts'
 
@@ -8,12 +8,12 @@ import { addressContainsKey } from './own-keys.ts'
 export interface UpstreamAddress {
   readonly protocol: 'https:'
   /**
-   * Lower case, punycode, as `new URL` spells it. A trailing dot stays (and so matches no
+   * In lower case and punycode, as in `new URL`. A trailing dot is kept (so it matches no
    * provider).
    */
   readonly hostname: string
   readonly port: number
-  /** Exactly the upstream's request target, without credentials of the caller's query. */
+  /** The exact request target for the upstream, without credentials of the caller's query. */
   readonly pathAndQuery: string
   /** The credentials in the caller's query. */
   readonly queryCredentials: readonly QueryCredential[]
@@ -25,20 +25,18 @@ export interface QueryCredential {
   readonly value: string
 }
 
-/** The upstream that a target names, or a sentence that says why it names none. */
+/** The upstream that a target names, or a sentence with the reason why it names none. */
 export type Target =
   | { readonly ok: true; readonly upstream: UpstreamAddress }
   | { readonly ok: false; readonly message: string }
 
 /**
- * How a target names its upstream: in the parameter `url`, or behind `/proxy/`, as clients write it
- * that take a base URL.
+ * How a target names its upstream: in the parameter `url`, or after `/proxy/`, as clients with a
+ * base URL do.
  */
 export type TargetForm = 'parameter' | 'base-url'
 
-/**
- * Longest address that is looked at, in characters; Node's own limit on a request line is 16 KiB.
- */
+/** Longest address that is parsed, in characters; Node's own limit on a request line is 16 KiB. */
 const MAX_ADDRESS_LENGTH = 16_384
 /**
  * Limits of a path and a query: several times those of any provider's address, including signed
@@ -85,27 +83,29 @@ const invalid = (message: string): Target => ({ ok: false, message })
  */
 const OWN_PATH = /^(?:https?:\/\/[^/?#@]+)?\/proxy(?=[/?]|$)/i
 
-/** Whether a raw request target is for the proxy. */
+/** Whether a raw request target is addressed to the proxy. */
 export const isProxyTarget = (target: string): boolean => OWN_PATH.test(target)
 
 /** The part after our own path in a raw request target: `''`, `?…` or `/…`. */
 export const afterProxyPath = (target: string): string => target.replace(OWN_PATH, '')
 
-/** Decides the form by the part after our own path. */
+/** The form of a target, by the part after our own path. */
 export const targetForm = (target: string): TargetForm =>
   afterProxyPath(target).startsWith('/') ? 'base-url' : 'parameter'
 
 /**
- * fal's client sends everything to one address, and names its target here (@fal-ai/client,
- * `proxyUrl`).
+ * fal's client sends all requests to one address, and names the target in this header
+ * (@fal-ai/client, `proxyUrl`).
  */
 export const TARGET_HEADER = 'x-fal-target-url'
-/** For a target without an address. */
+/** The error for a target without an address. */
 const MAX_BARE_LENGTH = '/proxy/'.length
 /** Whether a raw request target names no address. */
 export const isBare = (target: string): boolean => target.length <= MAX_BARE_LENGTH
 
-/** A raw request target; if it names no address, the header's as if it were the parameter. */
+/**
+ * The raw request target; if it names no address, the header's address as if it were the parameter.
+ */
 export function effectiveTarget(target: string, headers: readonly string[]): string {
   if (!isBare(target)) return target
   const address = onlyValueOf(headers, TARGET_HEADER)
@@ -128,7 +128,7 @@ export function readTarget(target: string, keyParametersOf = noParameters): Targ
     : readParameter(named.slice(1), keyParametersOf)
 }
 
-/** Reads `<host>/<path>?<query>`. Nothing of it is decoded: it is spelled as the upstream's own. */
+/** Reads `<host>/<path>?<query>`. It is not decoded: its spelling is the upstream's own. */
 function readBaseUrl(named: string, keyParametersOf: KeyParametersOf): Target {
   if (!/^[^/?]+\//.test(named))
     return invalid(
@@ -189,7 +189,7 @@ export function readAddress(address: string, keyParametersOf = noParameters): Ta
   const host = readAuthority(authority)
   if (typeof host === 'string') return invalid(host)
 
-  // Non-ASCII characters are encoded as by every URL parser.
+  // Non-ASCII characters are encoded as every URL parser does.
   if (rest[cut] !== '/')
     return invalid('The upstream address has no path. Name an endpoint: https://<host>/<path>.')
   const tail = rest.slice(cut).replace(/[\u0080-\uffff]+/g, encodeURIComponent)
@@ -236,12 +236,12 @@ function count(text: string, mark: string): number {
 }
 
 /**
- * A host that no parser spells otherwise: letters, digits and hyphens, no label in punycode, the
+ * A host that all parsers spell the same: letters, digits and hyphens, no label in punycode, the
  * last one not a number.
  */
 const PLAIN_HOST = /^(?!.*xn--)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i
 
-/** `host[:port]` → normalised host and port, or the sentence that says what is wrong. */
+/** `host[:port]` → normalised host and port, or a sentence with the reason why it is invalid. */
 function readAuthority(authority: string): { hostname: string; port: number } | string {
   if (authority.includes('@')) return 'The upstream address has a user name or password.'
   if (authority.includes('%')) return 'The host of the upstream address is percent-encoded.'
@@ -259,8 +259,8 @@ function readAuthority(authority: string): { hostname: string; port: number } | 
 
 /**
  * Whether an upstream that decodes the path again would see other segments: encoded dots,
- * backslashes, `?`, `#`, control characters, or an encoded `%`. An encoded slash alone may stay: an
- * ARN in Bedrock's model segment needs it.
+ * backslashes, `?`, `#`, control characters, or an encoded `%`. Only an encoded slash is allowed:
+ * an ARN in Bedrock's model segment needs it.
  */
 function changesWhenDecodedAgain(path: string): boolean {
   for (const segment of path.split('/')) {
@@ -285,7 +285,7 @@ function changesWhenDecodedAgain(path: string): boolean {
 
 /** A query without the caller's credentials. */
 interface StrippedQuery {
-  /** Null without a query. */
+  /** Null if there is no query. */
   readonly kept: string | null
   readonly keys: readonly QueryCredential[]
 }
@@ -298,7 +298,8 @@ const NO_QUERY: StrippedQuery = { kept: null, keys: NO_KEYS }
  * `access_token`, …, any case, any percent-encoding) and without Google's system parameters (`$…`).
  * Everything else keeps its bytes and its order.
  *
- * @param further parameters that mean a credential to this provider, and something else to others
+ * @param further parameters that carry a credential for this provider, and something else for
+ *   others
  */
 function withoutCredentials(query: string, further: readonly string[]): StrippedQuery {
   const parameters = query.split('&')
@@ -317,8 +318,8 @@ function withoutCredentials(query: string, further: readonly string[]): Stripped
 }
 
 /**
- * A parameter's name in lower case. One that is encoded twice is still a name to a lenient server,
- * so it is decoded until nothing changes.
+ * A parameter's name in lower case. A lenient server may accept one that is encoded twice, so it is
+ * decoded until nothing changes.
  */
 function parameterName(parameter: string): string {
   const equals = parameter.indexOf('=')

@@ -23,12 +23,12 @@ export interface Route {
   readonly upstream: Upstream | null
   /** The provider whose error format is used if the address is unknown. */
   readonly errorStyle: Provider | null
-  /** Set when it is classified and when it is dialled: only for authenticated callers. */
+  /** Set when it is classified, and when it is dialled; only for authenticated callers. */
   match: Match | null
   destination: Destination | null
 }
 
-/** Remembers routes. One per process; a new provider table empties it. */
+/** Caches routes. One per process; a new provider table empties it. */
 export interface RouteCache {
   /** The route of a raw request target (`/proxy?url=…`, `/proxy/<host>/…`). */
   find(method: string, url: string): Route
@@ -40,8 +40,8 @@ export interface RouteCache {
 }
 
 /**
- * Routes that are kept, and the longest address among them. When there are more, all are worked out
- * again.
+ * Maximum number of cached routes, and of characters of a cached address. When there are more, the
+ * cache is emptied.
  */
 const MAX_ROUTES = 2_000
 const MAX_ADDRESS_LENGTH = 1_024
@@ -90,7 +90,7 @@ export function createRouteCache(currentTable: () => ProviderTable): RouteCache 
       const name = `${origin} ${base}`
       let known = dials.get(name)
       if (known === undefined) {
-        // Callers choose the hosts of a family.
+        // Bounded, because callers choose the hosts of a family.
         if (dials.size >= MAX_ROUTES) dials.clear()
         const originUrl = new URL(origin)
         dials.set(
@@ -104,7 +104,7 @@ export function createRouteCache(currentTable: () => ProviderTable): RouteCache 
   }
 }
 
-/** The host that a target seems to name, however it is written; `''` for none. */
+/** The host that a target seems to name, in any form; `''` for none. */
 function hostIn(target: string): string {
   const named = afterProxyPath(target)
   const host = named.startsWith('/')

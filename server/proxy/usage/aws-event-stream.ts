@@ -17,7 +17,7 @@ export class AwsReader implements Reader {
   readonly #candidates: Candidates
   #frame: Buffer = Buffer.alloc(1024)
   #length = 0
-  /** Bytes of a frame that is too long to be kept. */
+  /** Remaining bytes of a frame that is too long to be kept. */
   #skip = 0
   #broken = false
 

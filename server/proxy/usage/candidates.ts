@@ -11,9 +11,9 @@ const LAST = 3
 const BEGINS_JSON = /^\s*(?:\{|\[(?!DONE\]))/
 
 /**
- * The index of a `"usage…"` key in `bytes` between `from` and `to`, or -1. A quote behind a
- * backslash belongs to a text that a model wrote, and `"usage":null` (OpenAI's every chunk but the
- * last) says nothing.
+ * The index of a `"usage…"` key in `bytes` between `from` and `to`, or -1. A quote after a
+ * backslash belongs to text that a model wrote, and `"usage":null` (in all of OpenAI's chunks but
+ * the last) means nothing.
  */
 export function findMarker(bytes: Buffer, from: number, to: number): number {
   let i = bytes.indexOf(MARKER, from)
@@ -28,7 +28,7 @@ export function findMarker(bytes: Buffer, from: number, to: number): number {
   return -1
 }
 
-/** The events of one stream that may hold usage. */
+/** The events of one stream that may have usage. */
 export class Candidates {
   readonly #created: CreatedIds
   readonly #creates: boolean
@@ -51,7 +51,7 @@ export class Candidates {
 
   /**
    * Whether the events up to `end` must be read although they have no usage: the first ones name
-   * the created object, and some name others.
+   * the created object, and some name further objects.
    */
   mayCreate(bytes: Buffer, end: number): boolean {
     if (!this.#creates) return false
@@ -60,7 +60,7 @@ export class Candidates {
     return events !== null && this.#markers.some((marker) => events.includes(marker))
   }
 
-  /** Looks into an event, given as text, for the names of created objects. */
+  /** Searches an event's text for the names of created objects. */
   search(json: string): void {
     this.#searched++
     this.#created.search(parseJson(json))
@@ -77,8 +77,8 @@ export class Candidates {
 
   /** The finding, if any, of an event's JSON text; created objects are recorded. */
   read(json: string): readonly Finding[] {
-    // Non-JSON (`[DONE]`, or nothing after the last event) is recognised by its first letter: to
-    // throw and catch an error costs 30 µs.
+    // Non-JSON (`[DONE]`, or nothing after the last event) is recognised by its first letter:
+    // throwing and catching an error costs 30 µs.
     if (!BEGINS_JSON.test(json)) return []
     const event = parseJson(json)
     this.#created.search(event)

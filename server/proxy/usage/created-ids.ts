@@ -1,4 +1,4 @@
-// The objects that a response creates: the values at the places of the endpoint's row.
+// Collects the objects that a response creates: the values at the places of the endpoint's row.
 import { valuesAt } from '../json/paths.ts'
 import { idOf, objectRef, VERSION, type ObjectRef } from '../providers/object-ref.ts'
 
@@ -13,7 +13,7 @@ export class CreatedIds {
   readonly creates: CreatedPaths
   readonly #found: ObjectRef[] = []
   /**
-   * Whether it came into being with this response; null where that is said, and has not been read.
+   * Whether this response created it; null if the response tells that, but it has not been read.
    */
   #isNew: boolean | null
   readonly #waiting: ObjectRef[] = []
@@ -52,7 +52,7 @@ export class CreatedIds {
       this.#found.push(object)
   }
 
-  /** Looks at all places of a parsed response or event. */
+  /** Reads all places of a parsed response or event. */
   search(response: unknown): void {
     for (const place in this.creates)
       for (const name of valuesAt(response, place)) this.note(place, name)

@@ -1,5 +1,5 @@
-// Reads a JSON response: one object, Gemini's list of chunks, or lines of JSON. Fifty megabytes pass
-// in the memory of one usage object.
+// Reads a JSON response: one object, Gemini's list of chunks, or lines of JSON. A response of fifty
+// megabytes takes the memory of one usage object.
 import { parseJson, type WantedPaths, wantPaths } from '../json/paths.ts'
 import { JsonScanner, type JsonSink } from '../json/scanner.ts'
 import type { CreatedIds, CreatedPaths } from './created-ids.ts'
@@ -18,7 +18,7 @@ function wanted(creates: CreatedPaths): WantedPaths {
   return paths
 }
 
-/** Lines of JSON come under every type. */
+/** Lines of JSON are sent with any content type. */
 const MANY = { many: true }
 const NOTHING: readonly Finding[] = []
 

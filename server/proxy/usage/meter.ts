@@ -1,6 +1,6 @@
-// Reads from the bytes of a response, as they pass, how many tokens it used and which object it
-// created. Step 9 of the contract. It never delays and never changes a byte: it is given each chunk
-// beside the caller, and compressed responses are decoded on the side.
+// Reads from the bytes of a response in transit how many tokens it used and which objects it
+// created. Step 9 of the contract. It never delays or changes a byte: it gets a copy of each chunk,
+// and compressed responses are decoded separately.
 import { valueOf, valuesOf, nameAt, valueAt } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from '../forward/content-decoding.ts'
 import { AwsReader } from './aws-event-stream.ts'
@@ -14,7 +14,7 @@ import type { Provider, UsageKind } from '../providers/provider.ts'
 
 export { UNKNOWN, type Usage } from './usage.ts'
 
-/** Watches one response while it passes. It never fails. */
+/** Observes one response in transit. It never fails. */
 export interface UsageMeter {
   /**
    * The objects that the response is known to have created so far, for stickiness and ownership.
@@ -36,8 +36,8 @@ export interface UsageMeter {
 const MOST_WAITING = 8 * 1024 * 1024
 
 /**
- * TABLE of content types; the first that fits makes the reader. Of the text of any other type it is
- * looked how it begins.
+ * TABLE of content types and their readers; the first match counts. For text of any other type, its
+ * beginning decides.
  */
 const READERS: readonly { type: RegExp; reader: (created: CreatedIds) => Reader | null }[] = [
   {
@@ -61,10 +61,10 @@ const READERS: readonly { type: RegExp; reader: (created: CreatedIds) => Reader 
 const NONE: CreatedPaths = {}
 
 /**
- * Makes the meter of one response.
- * @param provider whose response it is
- * @param match the endpoint that was called; lists and polls are not metered, because repeated
- *   usage would be counted twice
+ * Creates the meter of one response.
+ * @param provider the provider of the response
+ * @param match the called endpoint; lists and polls are not metered, because repeated usage would
+ *   be counted twice
  * @param headers the upstream's response headers as a raw list
  * @param kept whether the request asked the provider to keep the response
  */
@@ -98,7 +98,7 @@ export function createUsageMeter(
       reader.end()
       findings = reader.findings()
     } catch {
-      // A reader's fault must never reach the stream that it watches.
+      // A reader's failure must never reach the stream that it observes.
     }
     return kind === null
       ? UNKNOWN
@@ -134,7 +134,7 @@ function unkept(creates: CreatedPaths, kept: string): CreatedPaths {
   return rest
 }
 
-/** Which rule counts this response's tokens, or null for a response that is not counted. */
+/** The rule that counts this response's tokens, or null for a response that is not counted. */
 function usageKind(provider: Provider, match: Match): UsageKind | null {
   const { endpoint } = match
   if (endpoint === null) return match.class === 'unknown' ? provider.usage : null
@@ -145,10 +145,10 @@ function usageKind(provider: Provider, match: Match): UsageKind | null {
       : null
 }
 
-/** The byte order mark of UTF-8, which some servers write before a text. */
+/** UTF-8's byte order mark, which some servers write before a text. */
 const MARK = [0xef, 0xbb, 0xbf]
 
-/** Gives a reader what follows a byte order mark. */
+/** Passes a reader the bytes after a byte order mark. */
 function behindMark(reader: Reader): (bytes: Buffer) => void {
   let seen = 0
   return (bytes) => {
@@ -171,7 +171,8 @@ function decoded(
   const decoding = new Decoding(codings, read, ended.resolve)
   return {
     write(chunk) {
-      // It reads later, in another thread, when the buffer already has the next response's bytes.
+      // The decoder reads later, in another thread, when the buffer already has the next response's
+      // bytes.
       decoding.write(Buffer.from(chunk))
       if (decoding.waiting > MOST_WAITING) decoding.stop()
     },
@@ -185,7 +186,9 @@ function decoded(
 
 const BEDROCK = 'x-amzn-bedrock-'
 
-/** The upload, as named by the address of its next request (https://ai.google.dev/api/files). */
+/**
+ * The id of the upload, from the address of its next request (https://ai.google.dev/api/files).
+ */
 function begun(
   raw: readonly string[],
   { asks = {}, objectHeaders = {} }: Provider,

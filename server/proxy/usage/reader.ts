@@ -6,14 +6,14 @@ import type { Finding } from './usage.ts'
 export interface Reader {
   /** Reads the next bytes of the decoded response. Copies what it keeps. */
   write(chunk: Buffer): void
-  /** Ends the response, whole or cut off. */
+  /** Ends the response, complete or truncated. */
   end(): void
-  /** Usage objects: the first, and the last ones. */
+  /** Usage objects: the first and the last ones. */
   findings(): readonly Finding[]
 }
 
 /**
- * Largest event, frame or line that is looked at as a whole, in bytes; longer ones are scanned as
- * they pass.
+ * Largest event, frame or line that is parsed as a whole, in bytes; longer ones are scanned in
+ * transit.
  */
 export const LARGEST_EVENT = 262_144

@@ -13,25 +13,25 @@ import type { Finding } from './usage.ts'
  */
 const BEGINNING =
   /^[ \t\r\n]*(?:(?<json>[{[])|(?<sse>(?:data|event|id|retry)?:)|(?<neither>[^ \t\r\n]))/
-/** A name of such a line that has not come whole. */
+/** An incomplete name of such a line. */
 const UNDECIDED = /^[ \t\r\n]*(?:d(?:a(?:ta?)?)?|e(?:v(?:e(?:nt?)?)?)?|id?|r(?:e(?:t(?:ry?)?)?)?)?$/
-/** Bytes after which it is not looked any further. */
+/** Maximum bytes that are examined. */
 const MOST = 256
 
 const [OBJECT, LIST, SPACE] = [0x7b, 0x5b, 0x20]
 
 type Kind = 'json' | 'sse'
 
-/** Reads a response as the type that its first bytes show. */
+/** Reads a response as the type that its first bytes indicate. */
 export class SniffingReader implements Reader {
   readonly #created: CreatedIds
   readonly #otherwise: Kind | null
   /** The bytes before the type was clear; null afterwards. */
   #beginning: Buffer | null = NO_BYTES
-  /** Null: this response says nothing. */
+  /** Null: this response is not readable. */
   #reader: Reader | null = null
 
-  /** @param otherwise the reader if it begins like neither; null: not readable */
+  /** @param otherwise the reader for any other beginning; null: not readable */
   constructor(created: CreatedIds, otherwise: Kind | null) {
     this.#created = created
     this.#otherwise = otherwise
@@ -39,7 +39,7 @@ export class SniffingReader implements Reader {
 
   write(chunk: Buffer): void {
     if (this.#beginning === null) return this.#reader?.write(chunk)
-    // Nearly all responses: their first byte says it.
+    // For nearly all responses, the first byte decides.
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a chunk has a byte, and the beginning is there until the kind is known
     const first = this.#beginning.length > 0 ? 0 : chunk[0]!
     if (first === OBJECT || first === LIST) return this.#begin('json').write(chunk)

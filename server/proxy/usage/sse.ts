@@ -9,8 +9,8 @@ import type { Finding } from './usage.ts'
 const [LF, CR] = [0x0a, 0x0d]
 
 /**
- * Events that came together are kept together up to this many bytes: copying them is cheaper than
- * telling them apart.
+ * Events that arrive together are kept together up to this many bytes: copying them is cheaper than
+ * separating them.
  */
 const SMALL_BLOCK = 2_048
 
@@ -18,10 +18,10 @@ const SMALL_BLOCK = 2_048
 export class SseReader implements Reader {
   readonly #created: CreatedIds
   readonly #candidates: Candidates
-  /** The beginning of an event whose end has not come yet. */
+  /** The beginning of an incomplete event. */
   #pending: Buffer = Buffer.alloc(0)
   #length = 0
-  /** An event that is too long to be kept, scanned as it passes; its data is one line. */
+  /** An event that is too long to be kept, scanned in transit; its data is one line. */
   #long: JsonReader | null = null
 
   constructor(created: CreatedIds) {
@@ -66,7 +66,7 @@ export class SseReader implements Reader {
     return this.#candidates.findings()
   }
 
-  /** Looks at whole events: `bytes` up to `end`. */
+  /** Reads whole events: `bytes` up to `end`. */
   #events(bytes: Buffer, end: number): void {
     if (this.#candidates.mayCreate(bytes, end)) {
       let start = 0
@@ -167,13 +167,13 @@ function isBoundary(bytes: Buffer, i: number): boolean {
   return byte === CR && (before === CR || before === LF)
 }
 
-/** The index behind the last blank line that ends at or after `from`, or -1. */
+/** The index after the last blank line that ends at or after `from`, or -1. */
 function lastBoundary(bytes: Buffer, from: number): number {
   for (let i = bytes.length - 1; i >= from; i--) if (isBoundary(bytes, i)) return i + 1
   return -1
 }
 
-/** The index behind the first blank line that ends after `from`, at most `end`. */
+/** The index after the first blank line that ends after `from`, at most `end`. */
 function nextBoundary(bytes: Buffer, from: number, end: number): number {
   for (let i = from + 1; i < end; i++) if (isBoundary(bytes, i)) return i + 1
   return end

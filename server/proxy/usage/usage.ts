@@ -1,10 +1,10 @@
-// The usage in a response: its places, and the meaning of the numbers.
+// Finds the usage in a response, and interprets its numbers.
 import type { UsageKind } from '../providers/provider.ts'
 
 /**
  * Tokens of one response. `input` counts everything that was read, from the cache or not; `output`
- * everything that was written, reasoning included; `cached` and `reasoning` are parts of these two.
- * What a provider did not say is null, never 0.
+ * everything that was written, including reasoning; `cached` and `reasoning` are parts of these
+ * two. Values that a provider did not report are null, never 0.
  */
 export interface Usage {
   readonly input: number | null
@@ -35,7 +35,7 @@ export const PLACES = [
   'amazon-bedrock-invocationMetrics', // Bedrock InvokeModelWithResponseStream, behind the model's own last event
 ] as const
 
-/** A usage object as it was found. */
+/** A usage object as found. */
 export interface Finding {
   readonly place: string
   readonly usage: Readonly<Record<string, unknown>>
@@ -62,11 +62,11 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * More tokens than any response has: sums of such counts would outgrow the integers of databases.
+ * More tokens than any response has: sums of such counts would overflow the integers of databases.
  */
 const MOST_TOKENS = 1e9
 
-/** A count as providers write it: a number that is not negative. */
+/** A provider's count: a number that is not negative. */
 const count = (value: unknown): number | null =>
   typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : null
 const part = (object: unknown, name: string): number | null =>
@@ -76,16 +76,16 @@ const sum = (...counts: (number | null)[]): number | null =>
   counts.reduce((total, one) => (one === null ? total : (total ?? 0) + one), null)
 
 /**
- * Merges the findings of one response in their order. Anthropic says its input first and its output
- * last; Bedrock's metrics only count where the model itself said nothing; everywhere else the last
- * one is the whole truth.
+ * Merges the findings of one response, in order. Anthropic reports its input first and its output
+ * last; Bedrock's metrics count only if the model itself reported nothing; everywhere else, the
+ * last one is complete.
  */
 export function mergeFindings(findings: readonly Finding[], kind: UsageKind): Usage {
   let merged: Record<string, unknown> | null = null
   let started = false
   for (const { place, usage } of findings) {
     if (place === 'message.usage') {
-      // The output that message_start gives is a placeholder.
+      // The output in message_start is a placeholder.
       merged = { ...usage, output_tokens: null }
       started = true
     } else if (place === 'amazon-bedrock-invocationMetrics' && merged !== null) continue
@@ -101,9 +101,9 @@ export function mergeFindings(findings: readonly Finding[], kind: UsageKind): Us
 }
 
 /**
- * Reads one usage object. The field names show the dialect; `kind` decides where the same names
- * have different meanings. Sources: each provider's API reference, and the usage conversion of its
- * AI SDK package.
+ * Reads one usage object. The field names show the dialect; `kind` decides if the same names have
+ * different meanings. Sources: each provider's API reference, and the usage conversion of its AI
+ * SDK package.
  */
 function readUsage(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
   if ('promptTokenCount' in usage || 'candidatesTokenCount' in usage || 'totalTokenCount' in usage)
@@ -122,8 +122,8 @@ function readUsage(usage: Readonly<Record<string, unknown>>, kind: UsageKind): U
 }
 
 /**
- * Whether Claude says it, as it also does at Vertex and Bedrock. Gateways add its names to
- * OpenAI's, whose numbers are whole.
+ * Whether Claude reported it, which it also does at Vertex and Bedrock. Gateways add its names to
+ * OpenAI's, whose numbers are totals.
  */
 function isClaudes(usage: Readonly<Record<string, unknown>>): boolean {
   if ('prompt_tokens' in usage) return false
@@ -135,8 +135,7 @@ function isClaudes(usage: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * A part can be reported larger than its whole (Together, Fireworks, Cerebras): it is then all of
- * it.
+ * A part can be reported larger than its whole (Together, Fireworks, Cerebras): it is then capped.
  */
 function parts({ input, output, cached, reasoning }: Usage): Usage {
   return {
@@ -172,7 +171,7 @@ function interactions(usage: Readonly<Record<string, unknown>>): Usage {
 }
 
 /**
- * Bedrock's input excludes tokens read from or written to the cache. Converse says `…Tokens`, its
+ * Bedrock's input excludes tokens read from or written to the cache. Converse uses `…Tokens`, its
  * metrics `…TokenCount`, and Nova some of both.
  */
 function bedrock(usage: Readonly<Record<string, unknown>>): Usage {
@@ -240,8 +239,8 @@ function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usag
     part(usage['completion_tokens_details'], 'reasoning_tokens') ??
     part(usage['output_tokens_details'], 'reasoning_tokens') ??
     count(usage['reasoning_tokens'])
-  // xAI's chat and Perplexity count reasoning beside the completion; xAI's prompt may leave the
-  // cached part out.
+  // xAI's chat and Perplexity count reasoning in addition to the completion; xAI's prompt may
+  // exclude the cached part.
   const apart = chat && (kind === 'xai' || kind === 'perplexity')
   const outside = kind === 'xai' && cached !== null && input !== null && cached > input
   return {
