@@ -168,7 +168,9 @@ function classifyPath(
   if (closed !== null) return { ...unknown, class: closed }
   if (unknown.spelling === 'dots') return unknown
   const known =
-    found && !namesEndpoint(provider, method, loose) && rowMatch(provider, found, hostParts)
+    found &&
+    !namesEndpoint(provider, method, loose.path, found) &&
+    rowMatch(provider, found, hostParts)
   if (known) return known
   const resembled = provider.endpoints.resembled(loose.path)
   return found
@@ -183,10 +185,17 @@ function classifyPath(
       )
 }
 
-/** Whether a lenient server may find an endpoint's own name where the path has a parameter. */
-const namesEndpoint = ({ endpoints }: Provider, method: string, { path }: Loose): boolean =>
-  endpoints.literal(method, path) !== null ||
-  endpoints.literal(method, withoutFormat(path)) !== null
+/**
+ * Whether a lenient server may find an endpoint's own name where the path has a parameter:
+ * `/threads/runs.json`.
+ */
+function namesEndpoint({ endpoints }: Provider, method: string, path: string, found: FoundRow) {
+  const spelled = withoutFormat(path)
+  if (endpoints.literal(method, spelled) !== null) return true
+  const named = endpoints.match(method, spelled)
+  return named !== null && parametersIn(named.pattern) < parametersIn(found.pattern)
+}
+const parametersIn = (pattern: string): number => pattern.split('{').length
 
 function literalMatch(row: EndpointRow, path: string, hostParts: HostParts): Match {
   return {

@@ -179,6 +179,10 @@ export const ATTACKS: readonly Attack[] = [
   ...['Runs', 'runs.json', 'runs%20'].map((word) =>
     scoped(`POST api.openai.com/v1/threads/${word}`, { model: 'model-2', assistant_id: 'a' }),
   ),
+  scoped('POST acme.services.ai.azure.com/api/projects/p/threads/runs.json', {
+    model: 'model-2',
+    assistant_id: 'a',
+  }),
   // https://replicate.com/docs/reference/http#files.get: an input may be a file by its address.
   own('POST api.replicate.com/v1/predictions', {
     version: 'acme/model:0123456789abcdef',
