@@ -15,7 +15,7 @@ import { answer, headerOf, startFake } from '../support/providers/fake.ts'
 import type { Script } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
 import type { Served } from '../proxy/support/served.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 import { until } from '../support/until.ts'
 import { manager } from '../support/manager.ts'
 
@@ -236,7 +236,7 @@ test('every built-in provider has a test call that its own table does not forbid
     ]),
   )
   const running = await serve(
-    readConfig({ PORT: '0', TOLLMARK_DATA: temporaryFolder(t), ...upstreams }),
+    readConfig({ PORT: '0', TOLLMARK_DATA: usedFolder(t), ...upstreams }),
     openLog('silent'),
   )
   t.after(() => running[Symbol.asyncDispose]())
@@ -349,7 +349,7 @@ test('another region of a built-in provider behaves like that provider', async (
 })
 
 test('an added provider is known to every other process and after a restart', async (t: TestContext) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
   const other = await startServed(t, answer(200, {}), {}, data)
   const admin = (await manager(served)).api
@@ -481,7 +481,7 @@ test('an invalid provider is refused with a sentence and not stored', async (t) 
 })
 
 test('a stored provider that conflicts with the settings is left out, and the others work', async (t) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   {
     const first = await startServed(t, answer(200, {}), {}, data)
     await first.running.store.db

@@ -8,7 +8,7 @@ import { SetupError } from '../../server/common/errors.ts'
 import { forged } from '../support/forged.ts'
 import { assertProblem, call, spawnServer, startServer, tollmark } from '../support/harness.ts'
 import { openAt, placeOn } from '../support/stores.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 import { ADMIN, invite, openBrowser, setUp, tokenOf } from '../support/browser-request.ts'
 
 interface Session {
@@ -86,7 +86,7 @@ test('the link of the first run makes the first account, once', async (t) => {
 })
 
 test('setup uses the account that the command line created first', async (t) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const { out } = await tollmark(
     ['tokens', 'create', '--name', 'first', '--account', 'Acme', '--json'],
     { TOLLMARK_DATA: data },
@@ -129,7 +129,7 @@ test('the first account is the first one created, whatever the clock said', asyn
 })
 
 test('two settings create the first account without a browser', async (t) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const settings = {
     TOLLMARK_DATA: data,
     TOLLMARK_ADMIN_EMAIL: 'Ada@Example.com',
@@ -149,7 +149,7 @@ test('two settings create the first account without a browser', async (t) => {
     const { code, err } = await tollmark(['serve'], {
       ...settings,
       PORT: '0',
-      TOLLMARK_DATA: temporaryFolder(t),
+      TOLLMARK_DATA: usedFolder(t),
       [name]: value,
     })
     assert.equal(code, 1, err)
@@ -158,7 +158,7 @@ test('two settings create the first account without a browser', async (t) => {
 })
 
 test("a session has a token's access, survives a restart, and ends at sign-out", async (t) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   let cookie: string | undefined
   {
     const server = await startServer(t, { TOLLMARK_DATA: data })
@@ -514,7 +514,7 @@ test('a disabled account: its sessions end, its tokens and keys stop', async (t)
 })
 
 test('the first start prints the setup link; with an account it does not', async (t) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const env = { TOLLMARK_DATA: data, LOG_LEVEL: 'silent' }
   const server = await spawnServer(t, env)
   const { link } = server

@@ -7,7 +7,7 @@ import { Readiness } from '../../server/app/health.ts'
 import { kyselyOn } from '../../server/store/dialect.ts'
 import { openStore, type Store } from '../../server/store/open.ts'
 import { StoreError, type StoreErrorCode } from '../../server/store/store-error.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 
 const ALONE = 'proxied requests are admitted without it for TOLLMARK_STORE_GRACE'
 
@@ -66,7 +66,7 @@ function unavailable(...troubles: string[]): HealthState {
 }
 
 test('a full disk is told apart from a store that does not answer', async (t) => {
-  await using store = await openStore({ data: temporaryFolder(t), databaseUrl: null, now: 0 })
+  await using store = await openStore({ data: usedFolder(t), databaseUrl: null, now: 0 })
   for (const [beat, stored, alone, state] of FAILURES) {
     const readiness = new Readiness()
     readiness.opened(
@@ -106,7 +106,7 @@ const BALANCER_TIMEOUT_MS = 2_000
 
 test('where nothing answers, the check ends before a balancer gives up on it', async (t) => {
   const never = new Promise<never>(() => {})
-  await using store = await openStore({ data: temporaryFolder(t), databaseUrl: null, now: 0 })
+  await using store = await openStore({ data: usedFolder(t), databaseUrl: null, now: 0 })
   const readiness = new Readiness()
   readiness.opened(
     {

@@ -13,7 +13,7 @@ for (const [name, begin] of Object.entries(BACKINGS)) {
       const { wrong, kills, received, told } = await chaos(backing, {
         seconds: 6,
         pause: 1_000,
-        ease: 5,
+        ease: 10,
         seed: 5,
       })
       assert.deepEqual(wrong, [])

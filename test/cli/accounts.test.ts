@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tollmark } from '../support/harness.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 
 test('the command line creates administrators and password links', async (t) => {
-  const env = { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_PUBLIC_URL: 'https://ai.example.com' }
+  const env = { TOLLMARK_DATA: usedFolder(t), TOLLMARK_PUBLIC_URL: 'https://ai.example.com' }
   const command = async (...args: string[]) => {
     const { code, out, err } = await tollmark(['accounts', ...args, '--json'], env)
     assert.equal(code, 0, err)

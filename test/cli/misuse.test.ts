@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { PAGE } from '../support/form.ts'
 import { tollmark } from '../support/harness.ts'
+import { usedFolder } from '../support/templates.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { zip } from '../support/zip.ts'
 import { refusalOf } from './in-process.ts'
@@ -139,7 +140,7 @@ test('an invalid command line is answered with one sentence', async (t) => {
 })
 
 test('misuse exits with 2 and a failure with 1; with --json both are JSON on standard error', async (t) => {
-  const env = { TOLLMARK_DATA: temporaryFolder(t) }
+  const env = { TOLLMARK_DATA: usedFolder(t) }
   const misuse = await tollmark(['keys', 'list', '--colour'], env)
   assert.deepEqual(misuse, { code: 2, out: '', err: "tollmark: Unknown option '--colour'.\n" })
   const failure = await tollmark(['keys', 'show', 'key_x', '--json'], env)

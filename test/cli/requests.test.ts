@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tollmark } from '../support/harness.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 
 test('refused requests are listed from the local store', async (t) => {
-  const env = { TOLLMARK_DATA: temporaryFolder(t) }
+  const env = { TOLLMARK_DATA: usedFolder(t) }
   await tollmark(['keys', 'create', '--name', 'one'], env)
   const { code, out, err } = await tollmark(['requests', 'refused', '--json'], env)
   assert.equal(code, 0, err)

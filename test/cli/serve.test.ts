@@ -13,6 +13,7 @@ import { freePort } from '../support/free-port.ts'
 import { call, spawnLogging, spawnServer, tollmark } from '../support/harness.ts'
 import { MAIN, NODE_FLAGS } from '../support/node.ts'
 import { closeDatabases, freshDatabase } from '../support/postgres.ts'
+import { usedFolder } from '../support/templates.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
@@ -25,7 +26,7 @@ test('a port in use is one sentence and exit code 1', async (t) => {
   const { port } = taken.address() as AddressInfo
   const { code, err } = await tollmark(['serve'], {
     PORT: String(port),
-    TOLLMARK_DATA: temporaryFolder(t),
+    TOLLMARK_DATA: usedFolder(t),
   })
   assert.equal(code, 1)
   assert.equal(
@@ -108,7 +109,7 @@ test('every bad setting is one sentence and exit code 1', async (t) => {
     PORT: 'http',
     TOLLMARK_ROLE: 'boss',
     DATABASE_URL: 'mysql://u:hunter2@h/d',
-    TOLLMARK_DATA: temporaryFolder(t),
+    TOLLMARK_DATA: usedFolder(t),
   }
   const { code, err } = await tollmark(['serve'], env)
   assert.equal(code, 1)
@@ -121,7 +122,7 @@ test('an unreachable PostgreSQL is one sentence and exit code 1, without the pas
     const { code, err } = await tollmark(command, {
       PORT: '0',
       DATABASE_URL: url,
-      TOLLMARK_DATA: temporaryFolder(t),
+      TOLLMARK_DATA: usedFolder(t),
     })
     assert.equal(code, 1)
     assert.doesNotMatch(err, /hunter2/)
@@ -156,7 +157,7 @@ test('settings come from .env in the folder; the environment takes precedence', 
 })
 
 test('with --json the server prints each address as one JSON line', async (t) => {
-  const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) }, '--json')
+  const server = await spawnServer(t, { TOLLMARK_DATA: usedFolder(t) }, '--json')
   await server.link()
   const said = server
     .said()
@@ -196,7 +197,7 @@ test('a host is recognised however it is written', async (t) => {
   const log = join(temporaryFolder(t), 'log')
   const server = await spawnLogging(t, openSync(log, 'w'), {
     HOST: 'LocalHost',
-    TOLLMARK_DATA: temporaryFolder(t),
+    TOLLMARK_DATA: usedFolder(t),
   })
   assert.match(server.url, /^http:\/\/localhost:\d+$/)
   server.kill('SIGTERM')
@@ -205,7 +206,7 @@ test('a host is recognised however it is written', async (t) => {
 })
 
 test('the server prints its address', async (t) => {
-  const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
+  const server = await spawnServer(t, { TOLLMARK_DATA: usedFolder(t) })
   assert.match(server.url, /^http:\/\/localhost:\d+$/)
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
 })
@@ -215,7 +216,7 @@ test(
   { skip: process.platform !== 'linux' },
   async (t) => {
     const server = await spawnLogging(t, openSync('/dev/full', 'w'), {
-      TOLLMARK_DATA: temporaryFolder(t),
+      TOLLMARK_DATA: usedFolder(t),
     })
     for (let i = 0; i < 3; i++)
       assert.equal(
@@ -235,7 +236,7 @@ test(
     const env = {
       ...process.env,
       PORT: String(port),
-      TOLLMARK_DATA: temporaryFolder(t),
+      TOLLMARK_DATA: usedFolder(t),
       DATABASE_URL: '',
     }
     const full = openSync('/dev/full', 'w')

@@ -8,6 +8,7 @@ import type { Key } from '../../server/keys/key-record.ts'
 import { PAGE, file, form } from '../support/form.ts'
 import { assertProblem, call, convert, startServer, tollmark } from '../support/harness.ts'
 import { MAIN, NODE_FLAGS } from '../support/node.ts'
+import { usedFolder } from '../support/templates.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { refusalOf } from './in-process.ts'
 
@@ -25,7 +26,7 @@ const create = (...args: string[]): string[] => ['tokens', 'create', '--name', '
 
 test('tokens are created for the first account, or for a named one that is created on its plan', async (t) => {
   const env = {
-    TOLLMARK_DATA: temporaryFolder(t),
+    TOLLMARK_DATA: usedFolder(t),
     TOLLMARK_PLANS: '{"team":{"conversions_per_day":5}}',
   }
   const made = async (...args: string[]): Promise<Token> => {
@@ -76,7 +77,7 @@ test('tokens are created for the first account, or for a named one that is creat
 })
 
 test('control characters in a name are not sent to the terminal', async (t) => {
-  const env = { TOLLMARK_DATA: temporaryFolder(t) }
+  const env = { TOLLMARK_DATA: usedFolder(t) }
   const name = 'a\u001b[2Jb\nc\u202ed'
   for (const nouns of ['keys', 'tokens']) {
     assert.equal((await tollmark([nouns, 'create', '--name', name], env)).code, 0)
@@ -102,7 +103,7 @@ test('a running server sees changes by the command line at once', async (t) => {
 })
 
 test("a key can be limited to providers, opened to the account's objects, and made read-only", async (t) => {
-  const env = { TOLLMARK_DATA: temporaryFolder(t) }
+  const env = { TOLLMARK_DATA: usedFolder(t) }
   const made = async (...args: string[]) => {
     const { code, out, err } = await tollmark(
       ['keys', 'create', '--name', 'k', '--json', ...args],
@@ -174,7 +175,7 @@ test(
   'a secret that cannot be printed is not created, or is revoked',
   { skip: process.platform !== 'linux' },
   async (t) => {
-    const env = { TOLLMARK_DATA: temporaryFolder(t) }
+    const env = { TOLLMARK_DATA: usedFolder(t) }
     const into = (args: string[], stdout: number) =>
       spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
         env: { ...process.env, ...env },

@@ -8,20 +8,20 @@ import { ASYNC, finished, pagesOf, upload } from '../support/jobs.ts'
 import type { Job } from '../support/jobs.ts'
 import { seeded } from '../support/random.ts'
 import { placeOf } from '../support/store-settings.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 import { scratchFiles, storedFiles, until } from '../support/until.ts'
 
 const KILLS = 6
 
 test(`kill -9, ${KILLS} times: every accepted job is done and counted once, and no file is left over`, async (t) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const env = { ...ASYNC, TOLLMARK_DATA: data, TOLLMARK_FREE_CONVERSIONS: '1000' }
   const token = await getToken(env)
   const random = seeded(1)
   const archives = [pagesOf(3), pagesOf(30, 400), pagesOf(100, 400)].map((archive) =>
     upload(archive),
   )
-  const reference = await startServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
+  const reference = await startServer(t, { TOLLMARK_DATA: usedFolder(t) })
   const documents: Buffer[] = []
   for (const archive of archives)
     documents.push((await convert(reference.url, await reference.token(), archive)).bytes)

@@ -7,10 +7,10 @@ import { convert, getToken, spawnServer } from '../support/harness.ts'
 import { ASYNC, SLOW, finished, getJob, jobWhen, pagesOf, slow, upload } from '../support/jobs.ts'
 import type { Job } from '../support/jobs.ts'
 import { placeOf } from '../support/store-settings.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 
 test('a worker serves only its health', async (t) => {
-  const worker = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) }, '--role', 'worker')
+  const worker = await spawnServer(t, { TOLLMARK_DATA: usedFolder(t) }, '--role', 'worker')
   for (const path of ['/livez', '/readyz']) {
     const answer = await fetch(worker.url + path)
     assert.deepEqual(
@@ -32,7 +32,7 @@ test('a worker serves only its health', async (t) => {
 
 /** A process that answers, and a worker that has begun a job. */
 async function atWork(t: TestContext) {
-  const env = { ...SLOW, TOLLMARK_DATA: temporaryFolder(t) }
+  const env = { ...SLOW, TOLLMARK_DATA: usedFolder(t) }
   const token = await getToken(env)
   const [web, first] = [
     await spawnServer(t, env, '--role', 'web'),
@@ -63,7 +63,7 @@ test("a killed worker's job is taken over by a running worker", async (t) => {
 })
 
 test('two processes with all roles share the jobs of one folder', async (t) => {
-  const env = { ...ASYNC, TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_FREE_CONVERSIONS: '12' }
+  const env = { ...ASYNC, TOLLMARK_DATA: usedFolder(t), TOLLMARK_FREE_CONVERSIONS: '12' }
   const token = await getToken(env)
   const [one, other] = [await spawnServer(t, env), await spawnServer(t, env)]
   const form = upload(pagesOf(5, 100))

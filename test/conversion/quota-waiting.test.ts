@@ -9,7 +9,7 @@ import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
 import { openStore } from '../../server/store/open.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 
 const NOW = Date.UTC(2026, 10, 3, 12)
 
@@ -23,7 +23,7 @@ function changesOfTest(): JobNotifications {
 }
 
 test('a waiting request is woken when its quota is decided', async (t) => {
-  await using store = await openStore({ data: temporaryFolder(t), databaseUrl: null, now: NOW })
+  await using store = await openStore({ data: usedFolder(t), databaseUrl: null, now: NOW })
   await store.db
     .insertInto('accounts')
     .values({

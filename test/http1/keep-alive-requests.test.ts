@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { test } from 'node:test'
 import { spawnServer } from '../support/harness.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 import { until } from '../support/until.ts'
 
 test('a burst of connections is accepted while the server is busy', async (t) => {
-  const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
+  const server = await spawnServer(t, { TOLLMARK_DATA: usedFolder(t) })
   // What the system lets wait at most; 0 where it does not say.
   const most =
     process.platform === 'linux' ? Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8')) : 0

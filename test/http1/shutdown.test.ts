@@ -3,13 +3,13 @@ import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
 import { answerOf, call, spawnServer, start, tollmark } from '../support/harness.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 import { scratchFiles, until } from '../support/until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 
 test('SIGTERM lets an upload in progress finish, accepts no new one, and exits 0', async (t) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const env = { TOLLMARK_DATA: data }
   const token = (
     JSON.parse((await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)).out) as {
@@ -35,7 +35,7 @@ test('SIGTERM lets an upload in progress finish, accepts no new one, and exits 0
 })
 
 test('shutdown after SIGTERM is bounded', async (t) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const env = { TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '300ms' }
   const token = (
     JSON.parse((await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)).out) as {

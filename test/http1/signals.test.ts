@@ -19,7 +19,7 @@ import {
   type Process,
 } from '../support/harness.ts'
 import { chunk, head, startFake } from '../support/providers/fake.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 import { scratchFiles, until } from '../support/until.ts'
 
 /** Later than the duplicates of a signal (server/app/signals.ts), in milliseconds. */
@@ -44,7 +44,7 @@ const readiness = ({ url }: Process): Promise<number> =>
   )
 
 test('SIGTERM drains: /readyz is 503, requests are answered, and their connections then close', async (t) => {
-  const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_DRAIN: '3s' })
+  const server = await spawnServer(t, { TOLLMARK_DATA: usedFolder(t), TOLLMARK_DRAIN: '3s' })
   const agents = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })] as const
   t.after(() => agents.forEach((agent) => agent.destroy()))
   const paths = ['/livez', '/proxy/api.openai.com/v1/models'] as const
@@ -71,7 +71,7 @@ test('on SQLite there is no drain unless it is set, and SIGINT never drains', as
     ['SIGINT', { TOLLMARK_DRAIN: '10m' }],
   ] as const) {
     const server = await spawnServer(t, {
-      TOLLMARK_DATA: temporaryFolder(t),
+      TOLLMARK_DATA: usedFolder(t),
       DATABASE_URL: '',
       ...env,
     })
@@ -82,7 +82,7 @@ test('on SQLite there is no drain unless it is set, and SIGINT never drains', as
 
 /** A server with a stream that goes on until somebody ends it. */
 async function streaming(t: TestContext, env: Record<string, string>) {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const fake = await startFake(async ({ write, gone }) => {
     write(head(200, { 'Content-Type': 'text/event-stream', 'Transfer-Encoding': 'chunked' }))
     write(chunk('data: {}\n\n'))
@@ -144,7 +144,7 @@ test('the shutdown is bounded although the database is locked', async (t) => {
 })
 
 test('a signal to the process group lets a conversion finish and counts once', async (t) => {
-  const env = { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_SHUTDOWN_TIMEOUT: '10m' }
+  const env = { TOLLMARK_DATA: usedFolder(t), TOLLMARK_SHUTDOWN_TIMEOUT: '10m' }
   const token = await getToken(env)
   const page = `<html><head><title>P</title></head><body><article class="page sans"><header><h1 class="page-title">P</h1></header><div class="page-body">${'<p>Some <strong>text</strong> here.</p>'.repeat(60_000)}</div></article></body></html>`
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { verifyWindows } from '../../server/ledger/reports/verify.ts'
 import { answer, headerOf } from '../support/providers/fake.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { temporaryFolder } from '../support/temporary.ts'
+import { usedFolder } from '../support/templates.ts'
 import { until } from '../support/until.ts'
 import { OPENAI, startServed, type Served } from './support/served.ts'
 
@@ -28,7 +28,7 @@ async function startOnFile(
   t: TestContext,
   grace: string,
 ): Promise<Served & { stop(): void; goOn(): void; ready(): Promise<Ready> }> {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const path = join(data, 'tollmark.db')
   const served = await startServed(
     t,

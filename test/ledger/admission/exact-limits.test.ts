@@ -7,7 +7,7 @@ import { readRefusals } from '../../../server/ledger/refusals/limit-counts.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import { WINDOW_MS } from '../../../server/ledger/admission/sliding-window.ts'
 import { onEveryStore } from '../../support/stores.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import {
   admissionRequest,
   movedClock,
@@ -110,7 +110,7 @@ async function passing(
 }
 
 test('requests behind one that is held for a few milliseconds are decided after it', async (t) => {
-  const opened = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const opened = await openFor(t, { data: usedFolder(t), databaseUrl: null })
   assert.ok((await opened.ledger.admit(admissionRequest('k', 1))).admitted)
   const refused = await opened.ledger.admit(admissionRequest('k', 1))
   assert.ok(!refused.admitted)
@@ -189,7 +189,7 @@ onEveryStore(
 )
 
 test('an idle server that missed many admissions of another reads its windows again', async (t) => {
-  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const place = { data: usedFolder(t), databaseUrl: null }
   const [one, two] = [await openFor(t, place), await openFor(t, place)]
   for (const { ledger } of [one, two])
     assert.ok((await ledger.admit(admissionRequest('k', 2))).admitted)
@@ -216,7 +216,7 @@ test('an idle server that missed many admissions of another reads its windows ag
  * request a minute that key `k` has.
  */
 async function afterBoot(t: TestContext, wallBy: number): Promise<Opened> {
-  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const place = { data: usedFolder(t), databaseUrl: null }
   const before = await openOn(place, { ...movedClock(), boot: 1 })
   assert.ok((await before.ledger.admit(admissionRequest('k', 1))).admitted)
   await before.close()

@@ -21,6 +21,7 @@ import { openLog } from '../../../server/common/log.ts'
 import { StoreError } from '../../../server/store/store-error.ts'
 import type { Store } from '../../../server/store/open.ts'
 import type { Place } from '../../support/place.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { until } from '../../support/until.ts'
 import {
@@ -101,7 +102,7 @@ async function passWithoutStore(
   bad?: AdmissionRequest,
 ): Promise<{ written: string[]; ended: number[]; lines: string[] }> {
   const folder = temporaryFolder(t)
-  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const { store, clock } = await openFor(t, { data: usedFolder(t), databaseUrl: null })
   const [written, ended, lines]: [string[], number[], string[]] = [[], [], []]
   const refused = new StoreError('full', 'no room')
   let full = true
@@ -176,7 +177,7 @@ test('a backlog row that the store never accepts does not block the others', asy
 })
 
 test('the backlog of unwritten rows is bounded', async (t) => {
-  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const { store, clock } = await openFor(t, { data: usedFolder(t), databaseUrl: null })
   const refused = new StoreError('full', 'no room')
   const refuse = () => Promise.reject(refused)
   const inner: AdmissionBackend = {
@@ -216,7 +217,7 @@ test('the backlog of unwritten rows is bounded', async (t) => {
 })
 
 test('a failed read or write takes no room in a window and blocks nobody forever', async (t) => {
-  const opened = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const opened = await openFor(t, { data: usedFolder(t), databaseUrl: null })
   const { store, clock } = opened
   // A window under which nothing was ever admitted would not be read.
   await opened.ledger.admit(admissionRequest('k', null))
@@ -302,7 +303,7 @@ const ENDINGS: Record<string, (busy: Map<unknown, number>) => void> = {
 
 for (const [ending, script] of Object.entries(ENDINGS)) {
   test(`a process that stops while its store ${ending} loses no row`, async (t) => {
-    const opened = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+    const opened = await openFor(t, { data: usedFolder(t), databaseUrl: null })
     const { store, busy, hold, release, close } = scripted(opened.store)
     const ledger = await openLedger(store, 'ins', opened.clock, openLog('silent'), {
       maxOutage: 60_000,

@@ -11,7 +11,7 @@ import { openLog } from '../../../server/common/log.ts'
 import { StoreError } from '../../../server/store/store-error.ts'
 import type { Store } from '../../../server/store/open.ts'
 import { onEveryStore } from '../../support/stores.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { admissionRequest, openFor } from '../support/opened.ts'
 
 const gone = { closed: true }
@@ -63,7 +63,7 @@ const burst = fc.record({
 })
 
 test('after cancellations and failures, as many pass as the written rows leave room for', async (t) => {
-  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const { store, clock } = await openFor(t, { data: usedFolder(t), databaseUrl: null })
   let failing = false
   const run = (...call: Parameters<Store['run']>) =>
     failing && call[0] === reserve

@@ -12,7 +12,7 @@ import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import { NODE_FLAGS } from '../../support/node.ts'
 import { argumentsOf } from '../../support/place.ts'
 import { emptyPlaceOn, onEveryStore, openAt } from '../../support/stores.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { until } from '../../support/until.ts'
 import { admissionRequest, movedClock, openFor } from '../support/opened.ts'
 
@@ -70,7 +70,7 @@ onEveryStore(
 )
 
 test('a request that waits its turn does not count room that its window gains meanwhile', async (t) => {
-  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const place = { data: usedFolder(t), databaseUrl: null }
   const clock = movedClock()
   const [one, other] = [await openFor(t, place, clock), await openFor(t, place, clock)]
   const ask = async ({ ledger }: typeof one): Promise<boolean> =>
@@ -90,7 +90,7 @@ test('a request that waits its turn does not count room that its window gains me
 })
 
 test('admissions of a delayed unit count by their time, wherever they are in the ledger', async (t) => {
-  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const place = { data: usedFolder(t), databaseUrl: null }
   const [{ ledger, store, clock }, other] = [await openFor(t, place), await openFor(t, place)]
   for (let i = 0; i < 3; i++) assert.ok((await ledger.admit(admissionRequest('k', 3))).admitted)
   // The second one waited for 6 s, and is over by now: two lie in the last minute.
@@ -109,7 +109,7 @@ test('admissions of a delayed unit count by their time, wherever they are in the
 })
 
 test("a request admitted before other processes' admissions arrive is checked again", async (t) => {
-  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const place = { data: usedFolder(t), databaseUrl: null }
   const [one, other] = [await openFor(t, place), await openFor(t, place)]
   const ask = async ({ ledger }: typeof one): Promise<boolean> =>
     (await ledger.admit(admissionRequest('k', 3))).admitted
@@ -125,7 +125,7 @@ test("a request admitted before other processes' admissions arrive is checked ag
 })
 
 test("another process's admission that is reported twice counts once", async (t) => {
-  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const place = { data: usedFolder(t), databaseUrl: null }
   const [one, other] = [await openFor(t, place), await openFor(t, place)]
   const ask = async ({ ledger }: typeof one, key: string, rpm: number | null): Promise<boolean> =>
     (await ledger.admit(admissionRequest(key, rpm))).admitted

@@ -7,7 +7,7 @@ import { fromJson, type Json } from '../../../server/ledger/settlement/dictionar
 import { reserve, type ReserveArgs } from '../../../server/ledger/admission/sqlite-reserve.ts'
 import { openLog } from '../../../server/common/log.ts'
 import type { Store } from '../../../server/store/open.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { admissionRequest, openFor } from '../support/opened.ts'
 
 /** Longer than any test. */
@@ -15,7 +15,7 @@ const FOREVER = 3_600_000
 const patient = { closed: false }
 
 test('a request that can wait shares the unit of the next urgent one', async (t) => {
-  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const { store, clock } = await openFor(t, { data: usedFolder(t), databaseUrl: null })
   const units: number[] = []
   const run = (...call: Parameters<Store['run']>) => {
     if (call[0] === reserve) units.push(fromJson((call[1] as [Json<ReserveArgs>])[0]).size)

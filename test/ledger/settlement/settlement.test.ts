@@ -17,7 +17,7 @@ import type { Store } from '../../../server/store/open.ts'
 import type { Place } from '../../support/place.ts'
 import { query } from '../../support/postgres.ts'
 import { onEveryStore } from '../../support/stores.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { until } from '../../support/until.ts'
 import { admissionRequest, openFor, openOn, settlement } from '../support/opened.ts'
 import { summed } from '../support/summed.ts'
@@ -326,7 +326,7 @@ onEveryStore(
 )
 
 test('settlements that fail are written a second later, even without other traffic', async (t) => {
-  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const { store, clock } = await openFor(t, { data: usedFolder(t), databaseUrl: null })
   const tried: unknown[] = []
   const full = new StoreError('full', 'no room')
   const run = (...call: Parameters<Store['run']>) =>

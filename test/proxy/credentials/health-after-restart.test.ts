@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { answer } from '../../support/providers/fake.ts'
 import { manager } from '../../support/manager.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { until } from '../../support/until.ts'
 import { startServed, type Served } from '../support/served.ts'
 
@@ -40,7 +40,7 @@ const CASES: readonly (readonly [answers: readonly number[], health: readonly un
 
 for (const [answers, health] of CASES)
   test(`after ${answers.join(', then ')} and a restart a provider is ${String(health[0])}`, async (t) => {
-    const data = temporaryFolder(t)
+    const data = usedFolder(t)
     const before = await startServed(t, answer(200, {}), {}, data)
     const key = await before.key()
     const { api } = await manager(before)

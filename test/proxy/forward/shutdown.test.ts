@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { openStore } from '../../../server/store/open.ts'
 import { chunk, head, type Script } from '../../support/providers/fake.ts'
 import { placeOf } from '../../support/store-settings.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { until } from '../../support/until.ts'
 import { readAnswer } from '../support/relayed.ts'
 import { OPENAI, startServed, TARGETS } from '../support/served.ts'
@@ -37,7 +37,7 @@ const CASES: { name: string; script: Script; status: number; row: object }[] = [
 for (const { name, script, status, row } of CASES)
   for (const reader of ['ours', 'node'] as const)
     test(`${name} when the shutdown timeout is over (${reader})`, async (t) => {
-      const data = temporaryFolder(t)
+      const data = usedFolder(t)
       const served = await startServed(t, script, { TOLLMARK_SHUTDOWN_TIMEOUT: '50ms' }, data)
       const { secret } = await served.key()
       const agent = new Agent({ keepAlive: true })

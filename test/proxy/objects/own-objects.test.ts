@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { shareObject } from '../../../server/keys/shared-objects.ts'
 import { manager } from '../../support/manager.ts'
 import { answer, headerOf } from '../../support/providers/fake.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { GEMINI, MADE, MISTRAL, more, NAMED, V1, XAI } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed, type Served } from '../support/served.ts'
 
@@ -363,7 +363,7 @@ test('a shared object can be read and used but never changed', async (t) => {
 })
 
 test('items of responses keep their owner over a restart, without a row each', async (t) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const [one, two] = ['0bb6a6b452d3795b', '087bb177ab789d5c']
   const item = (kind: string, time: string, end: string) =>
     `${kind}_${time}f17f0819081ff3bb2cf6508e6${end}`

@@ -8,13 +8,13 @@ import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { openStore } from '../../../server/store/open.ts'
 import { placeOf } from '../../support/store-settings.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { keyOf } from './ownership-requests.ts'
 
 const provider = createProviderTable({}).byId('openai')!
 
 test('an object just created in one process has its owner in another', async (t) => {
-  const place = await placeOf(temporaryFolder(t))
+  const place = await placeOf(usedFolder(t))
   const stores = [
     await openStore({ ...place, now: 0 }),
     await openStore({ ...place, now: 0 }),

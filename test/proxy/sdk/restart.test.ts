@@ -6,7 +6,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { APICallError, generateText, type ModelMessage } from 'ai'
 import { answer } from '../../support/providers/fake.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { ANTHROPIC, OPENAI, startServed, type Served } from '../support/served.ts'
 import { fetchThrough, MANAGED } from './twice.ts'
 
@@ -66,7 +66,7 @@ const form = (purpose: string, content: string): FormData => {
 }
 
 test('stored responses, files, batches and containers keep their owner after a restart', async (t) => {
-  const data = temporaryFolder(t)
+  const data = usedFolder(t)
   const before = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
   const [mine, other] = [await before.key(), await before.key()]
   const openai = ({ port }: Served, { secret }: { secret: string }) =>
