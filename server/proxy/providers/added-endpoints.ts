@@ -1,10 +1,10 @@
-// Endpoints that an operator writes down for a provider of theirs, as rows of the table.
+// Compiles the endpoints that an operator declares for an added provider into rows of the table.
 import type { EndpointEntry } from '../../config/providers-file.ts'
 import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { STORED } from './openai-rows.ts'
 import type { CustomProvider, ProviderRow } from './provider.ts'
 
-/** A row with what the file of providers says besides. */
+/** A row with the additional fields of the providers file. */
 export function withAdded(row: ProviderRow, custom: CustomProvider): ProviderRow {
   const { endpoints = [], minting = [], admin = [] } = custom
   if (endpoints.length + minting.length + admin.length === 0) return row
@@ -38,7 +38,7 @@ function addedRow({ on, model, name, ...rest }: EndpointEntry): EndpointRow {
   }
 }
 
-/** Where an entry says that the model stands; null where none runs. */
+/** The place of the model in an entry; null if no model runs. */
 function placeOf(model: EndpointEntry['model'], name: string | undefined): ModelPlace | null {
   if (name !== undefined || model === 'path')
     return { at: 'path', body: { required: [], also: ['model'], multipart: true } }
@@ -57,13 +57,13 @@ function placeOf(model: EndpointEntry['model'], name: string | undefined): Model
   }
 }
 
-/** A body that is read for its model names its objects in the same reading. */
+/** A body that is read for its model is also read for its objects. */
 const withObjects = (place: ModelPlace, names: EndpointRow['names']): ModelPlace =>
   'body' in place && names !== undefined
     ? { ...place, body: { ...place.body, objects: names } }
     : place
 
-/** A path and all below it, as loosened paths are compared: in lower case. */
+/** Matches a path and everything below it, in loosened form: in lower case. */
 const closedPath = (path: string): RegExp =>
   new RegExp(
     `^${path

@@ -1,4 +1,5 @@
-// Providers that the operator adds, and built-in ones that it changes: what row they have.
+// Makes the rows of providers that the operator adds, and of built-in ones that the operator
+// changes.
 import type { BodyRule } from './endpoint-row.ts'
 import { belowAnyPath, withAdded } from './added-endpoints.ts'
 import { isOneOf } from './host-patterns.ts'
@@ -9,8 +10,8 @@ import { PROVIDERS } from './rows/index.ts'
 import { GATEWAY_TOOLS } from './tools.ts'
 
 /**
- * The row of an added provider: that of the built-in one whose host it is at, else that of a server
- * which speaks OpenAI's dialect.
+ * The row of an added provider: that of the built-in provider with its host, else that of a server
+ * with OpenAI's dialect.
  *
  * @throws InvalidProvider
  */
@@ -20,7 +21,7 @@ export function addedRow(custom: CustomProvider): ProviderRow {
   return authenticated(withAdded({ ...row, hosts: [host] }, custom), custom)
 }
 
-/** A built-in row as the operator changes it. @throws InvalidProvider */
+/** A built-in row with the operator's changes. @throws InvalidProvider */
 export function changedRow(row: ProviderRow, custom: CustomProvider): ProviderRow {
   const host = hostOf(custom)
   const changed = { ...rowAt(row, host), auth: row.auth, hosts: [host] }
@@ -28,8 +29,8 @@ export function changedRow(row: ProviderRow, custom: CustomProvider): ProviderRo
 }
 
 /**
- * The row of the built-in provider whose API an added one has, below any path; undefined where it
- * names none.
+ * The row of the built-in provider whose API an added one implements, below any path; undefined if
+ * it names none.
  */
 function spokenRow({ id, origin, speaks }: CustomProvider, host: string): ProviderRow | undefined {
   if (speaks === undefined) return undefined
@@ -55,8 +56,8 @@ function spokenRow({ id, origin, speaks }: CustomProvider, host: string): Provid
 
 /**
  * The built-in row of an added provider's host (another region of it, or another credential for
- * it): what is known of its endpoints, and which of them are closed, holds there too. Undefined
- * where the host is nobody's.
+ * it): its endpoints, including closed ones, are the same there. Undefined if the host belongs to
+ * no built-in provider.
  */
 function builtInRowFor({ id }: CustomProvider, host: string): ProviderRow | undefined {
   const row = PROVIDERS.find(
@@ -68,7 +69,7 @@ function builtInRowFor({ id }: CustomProvider, host: string): ProviderRow | unde
   return row && { ...rowAt(row, host), id, name: id }
 }
 
-/** A row as it is at a host, which may be one of those elsewhere. */
+/** A row with the differences for a host of another site, if it is one. */
 function rowAt(row: ProviderRow, host: string): ProviderRow {
   const site = row.sites?.find(({ hosts }) => isOneOf(host, hosts))
   const { sites: _, ...main } = row
@@ -77,9 +78,9 @@ function rowAt(row: ProviderRow, host: string): ProviderRow {
 }
 
 /**
- * What runs behind an added provider may be a gateway, which runs other models where it is told to:
- * LiteLLM by any of these (docs.litellm.ai/docs/proxy/client_side_fallbacks, …/reliability), and
- * `extra_body` may be put over the body.
+ * An added provider may be a gateway, which can be told to run other models: LiteLLM by any of
+ * these (docs.litellm.ai/docs/proxy/client_side_fallbacks, …/reliability), and `extra_body` may be
+ * put over the body.
  */
 const GATEWAY_BODY: Partial<BodyRule> = {
   also: [
@@ -138,19 +139,19 @@ const customRow = (custom: CustomProvider): ProviderRow => ({
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: COMPATIBLE,
   anyIds: true,
-  // A gateway may reach the operator's clouds.
+  // A gateway may have access to the operator's clouds.
   spelling: { prefixes: OPENAI_PREFIXES, uuids: true, clouds: true },
   admin: OPENAI_ADMIN,
   errors: 'openai',
   usage: 'openai',
 })
 
-/** An added provider that the table cannot hold. */
+/** An added provider that conflicts with the table. */
 export class InvalidProvider extends Error {
   override name = 'InvalidProvider'
-  /** The field at fault, as the API and the file of providers name it. */
+  /** The invalid field, by its name in the API and the providers file. */
   readonly param: string
-  /** What is wrong with it: one sentence that does not repeat the name. */
+  /** What is wrong with it, in one sentence that does not repeat the name. */
   readonly detail: string
 
   constructor(id: string, param: string, detail: string) {
@@ -181,9 +182,9 @@ export function hostOf(custom: CustomProvider): string {
   return url.host
 }
 
-/** The name of a header, or a word that stands in one (RFC 9110, section 5.6.2). */
+/** A header's name, or a scheme (a token, RFC 9110, section 5.6.2). */
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
-/** Headers that a credential cannot stand in. */
+/** Headers that cannot carry a credential. */
 const FRAMING = new Set([
   'host',
   'content-length',
@@ -196,7 +197,7 @@ const FRAMING = new Set([
   'keep-alive',
 ])
 
-/** A row as an added provider, or one that changes it, is authenticated. */
+/** A row with the authentication of an added or changed provider. */
 function authenticated(row: ProviderRow, { id, auth }: CustomProvider): ProviderRow {
   if (auth === undefined) return row
   if (!TOKEN.test(auth.header))

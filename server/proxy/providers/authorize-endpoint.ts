@@ -1,5 +1,5 @@
-// Steps 3 and 4: which provider a request is for, which of its endpoints it calls, and whether the
-// key may do that at all.
+// Steps 3 and 4: finds the provider and the endpoint of a request, and checks whether the key may
+// call it.
 import type { CachedKey } from '../../keys/cache.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Route } from '../target/route-cache.ts'
@@ -28,7 +28,7 @@ export function authorizeProvider(
 }
 
 /**
- * Step 4: the endpoint of an address; the route remembers it.
+ * Step 4: the endpoint of an address; the route caches it.
  * @throws GatewayError `endpoint_not_allowed`, `model_not_allowed`, `invalid_upstream_url`
  */
 export function authorizeEndpoint(
@@ -58,8 +58,8 @@ const DOUBLED_SLASH = /^[^?]*\/\//
 const ENCODED_SLASH = /^[^?]*%2f/i
 
 /**
- * Refuses slashes that servers read in different ways. An encoded one passes in a parameter for
- * which a row allows it: Bedrock's ARNs.
+ * Refuses slashes that servers read in different ways. An encoded slash is allowed in a parameter
+ * if the row allows it: Bedrock's ARNs.
  */
 function refuseSlashes({ spelling }: Match, pathAndQuery: string): void {
   if (DOUBLED_SLASH.test(pathAndQuery))
@@ -75,16 +75,16 @@ function refuseSlashes({ spelling }: Match, pathAndQuery: string): void {
 }
 
 /**
- * TABLE of collections whose members are models, in front of a member's name. OpenRouter's `user` and
- * `count` are none.
+ * TABLE of collections whose members are models, before a member's name. OpenRouter's `user` and
+ * `count` are not models.
  */
 const MODEL_RECORD =
   /\/(models|deployments|tunedModels|(?:language|image-generation|video-generation|embedding)-models)\/(?!(?:user|count)(?:$|\?))([^/?]+)(?=$|\?)/
-/** A name of several segments: Vertex and Fireworks; OpenRouter, where more may follow. */
+/** A name with several segments: Vertex and Fireworks; OpenRouter, where more may follow. */
 const LONG_NAME = /\/((?:publishers|accounts)\/[^/]+\/models\/[^/?]+)(?=$|\?)/
 const OWNED_NAME = /\/(models)\/([^/?]+\/[^/?]+)/
 
-/** A key that is limited to models reads the records of these only, as in lists of models. */
+/** A key that is limited to models may read only the records of these, as in lists of models. */
 function checkModelRecord(
   { scope }: CachedKey,
   provider: Provider,

@@ -1,4 +1,4 @@
-// Whether a request creates, changes or deletes something that the provider stores, which a
+// Tells whether a request creates, changes or deletes something that the provider stores, which a
 // read-only key may not do.
 import type { Match } from './endpoint.ts'
 
@@ -15,18 +15,18 @@ const GENERATED: ReadonlySet<string> = new Set([
   'generation',
   'result',
   'invocation',
-  // The containers that a model's code runs in, and their files.
+  // The containers in which a model's code runs, and their files.
   'container',
   'environment',
   'file',
 ])
 
-/** Decided by the endpoint's row: what cannot be decided counts as a change. */
+/** Decided by the endpoint's row; if that is undecided, it counts as a change. */
 export function changesStored({ class: kind, endpoint, objects }: Match, method: string): boolean {
   if (method === 'GET' || method === 'HEAD') return false
   if (method !== 'POST' || kind === 'unknown' || endpoint === null) return true
   if (endpoint.changes !== undefined) return endpoint.changes
-  // The request does not show whether it runs or changes a stored object; a tuned model is run like
+  // The request does not show whether it runs or changes a stored object; a tuned model runs like
   // any other.
   if (
     kind !== 'model' ||

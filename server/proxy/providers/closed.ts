@@ -1,8 +1,8 @@
 // Endpoints that no key may call at any provider: they issue credentials of the upstream account,
 // or manage it.
 //
-// A provider's row closes endpoints that only that provider has. This table has those of many
-// servers, because an added provider may run any software.
+// A provider's row closes endpoints that only that provider has. This table covers many servers,
+// because an added provider may run any software.
 
 /**
  * The kind of a closed endpoint: `minting` issues credentials, `admin` manages the account or the
@@ -12,14 +12,12 @@ export type ClosedClass = 'minting' | 'admin'
 
 interface ClosedEndpoint {
   readonly class: ClosedClass
-  /**
-   * Alternatives for one path segment or for several, squeezed: lower case, without `-` and `_`.
-   */
+  /** Alternatives for one or more path segments, normalized: lower case, without `-` and `_`. */
   readonly segments: string
 }
 
 /**
- * Words in front of `tokens` that make it a count, not a credential: `count_tokens`,
+ * Words before `tokens` that make it a count, not a credential: `count_tokens`,
  * `responses/input_tokens`.
  */
 const COUNTED = 'count|compute|estimate|calculate|input|output|prompt|max|total|num'
@@ -89,10 +87,10 @@ const CLOSED: readonly ClosedEndpoint[] = [
     class: 'admin',
     segments: String.raw`(?:users?|endusers?|teams?|customers?|accounts?|orgs?|budgets?|credits?|balances?|subscriptions?|spend)(?:/[^/]+)?$`,
   },
-  // The door of Google's own clients, to every method of a service (google.aip.dev/127):
+  // The path by which Google's own clients call any method of a service (google.aip.dev/127):
   // `/$rpc/google.ai.generativelanguage.v1beta.FileService/ListFiles`.
   { class: 'admin', segments: String.raw`\$rpc|google(?:\.\w+)+/\w+` },
-  // The server that an operator runs. LiteLLM `/model/new`, Ollama `/api/pull`, vLLM
+  // The operator's own server. LiteLLM `/model/new`, Ollama `/api/pull`, vLLM
   // `/v1/load_lora_adapter`, SGLang `/flush_cache`, llama.cpp `/models/unload`, Triton
   // `/v2/repository/models/{name}/load`.
   {
@@ -110,7 +108,7 @@ const CLOSED: readonly ClosedEndpoint[] = [
   },
 ]
 
-/** What may surround a closed segment; an extension (`token.json`) makes no difference. */
+/** The context of a closed segment; an extension (`token.json`) is ignored. */
 const patternOf = ({ segments }: ClosedEndpoint): RegExp =>
   new RegExp(String.raw`[/:](?:${segments})(?:\.\w+)?(?:$|[/:])`)
 

@@ -1,14 +1,16 @@
-// Names of resources that a cloud keeps for the account: buckets, data stores, secrets, search
-// services. No endpoint of the proxy creates one, so they are the operator's: unowned here, unless
-// an administrator shares them with a key.
+// Names of resources in the account's cloud: buckets, data stores, secrets, search services. No
+// endpoint of the proxy creates one, so they are the operator's: they have no owner here, unless an
+// administrator shares them with a key.
 import { looseName, type ObjectRef } from './object-ref.ts'
 
-/** The kind of what such a name names. */
+/** The kind of such a resource. */
 export const CLOUD_RESOURCE = 'cloud_resource'
-/** The kind of a body's wish to be answered for with an account of the operator's. */
+/** The kind for a body's request to use one of the operator's accounts. */
 export const IDENTITY = 'identity'
 
-/** With what such names begin, up to their first mark; any server may read the scheme in any case. */
+/**
+ * The beginnings of such names, up to their first mark; any server may read the scheme in any case.
+ */
 const SCHEMES = [
   'gs:',
   's3:',
@@ -21,7 +23,7 @@ const SCHEMES = [
   'abfs:',
   'abfss:',
 ]
-/** The first bytes of a resource of a cloud, in the cases that occur: for the quick check. */
+/** The first bytes of a cloud's resource, in the cases that occur; for the quick check. */
 export const CLOUD_HEADS: readonly string[] = SCHEMES.flatMap((head) => {
   const [first = '', second = ''] = head
   return [first, first.toUpperCase()].flatMap((one) =>
@@ -34,18 +36,18 @@ export const CLOUD_FIRSTS = ['p', 'P', 's', 'S', 'v', '/']
 const STORED = /^(?:gs|s3[an]?|bq|azureml|azureai|abfss?):\/\/?[^\s]/i
 const ARN = /^arn:[a-z-]+:[a-z0-9-]+:/i
 /**
- * docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html: models of
- * everybody's, and the profiles that AWS defines. What was invoked is an object of its maker's.
+ * docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html: public models, and
+ * the profiles that AWS defines. An invocation is an object of the key that created it.
  */
 const PUBLIC_ARN =
   /^arn:aws[a-z-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile|async-invoke)\//
-/** Samples of Google's own, which its documentation has people send. */
+/** Google's own samples, which its documentation uses. */
 const PUBLIC_BUCKET =
   /^gs:\/\/(?:cloud-samples-data|generativeai-downloads|gcp-public-data-[\w-]+)\//
 /** cloud.google.com/apis/design/resource_names: `//service/projects/p/locations/l/…`. */
 const PROJECT =
   /^(?:(?:https?:)?\/\/[a-z0-9.-]+\.googleapis\.com)?\/?(?:v\d\w*\/)?projects\/[^/]+\/(?:locations|regions|zones|global|secrets|datasets|topics|subscriptions|serviceaccounts|instances|databases|buckets|collections)\/[^/]+/i
-/** A place, or a model that anybody may call. */
+/** A location, or a public model. */
 const PUBLIC_NAME =
   /(?:^|\/)projects\/[^/]+\/locations\/[^/]+(?:\/publishers\/[^/]+\/models\/[^/]+)?\/?$/i
 /** learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules */
@@ -68,30 +70,30 @@ export const isProjectName = (text: string): boolean =>
 
 /** A provider's keys by which a body uses resources of the operator. */
 export interface Operated {
-  /** Keys whose value names such a thing, and its kind: `project_connection_id`. */
+  /** Keys whose value names such a resource, and its kind: `project_connection_id`. */
   readonly named: Readonly<Record<string, string>>
-  /** Keys that are there for nothing else than to use the operator's identity. */
+  /** Keys whose only purpose is to use the operator's identity. */
   readonly present?: readonly string[]
-  /** Keys under which one of `identities` does the same. */
+  /** Keys with which a value of `identities` does the same. */
   readonly chosen?: readonly string[]
   readonly identities?: RegExp
 }
 
-/** The same, for looking up the keys of a body. */
+/** The same, compiled for looking up the keys of a body. */
 export interface OperatedKeys {
   readonly kinds: readonly string[]
-  /** The kind that the value under a key has; null where the key says nothing. */
+  /** The kind of the value under a key; null if the key is not one of these. */
   kindOf(key: string): string | null
-  /** Whether a key is enough. */
+  /** Whether the key alone decides. */
   isUse(key: string): boolean
   /** The resource that a value under such a key names. */
   refOf(kind: string, text: string): ObjectRef | null
 }
 
-/** Before a kind: it is the operator's. */
+/** Prefix of a kind that is the operator's. */
 const OPERATED = 'operated '
 
-/** Whether a kind that `OperatedKeys.kindOf` gave, or another, is one of the operator's. */
+/** Whether a kind, from `OperatedKeys.kindOf` or elsewhere, is one of the operator's. */
 export const isOperated = (kind: string): boolean => kind.startsWith(OPERATED)
 
 /** The kinds of an operator's resources by the keys under which a body names them. */

@@ -1,5 +1,4 @@
-// A provider's row, compiled once at the start: its endpoints, the forms of its ids, its closed
-// paths.
+// Compiles a provider's row at the start: its endpoints, the forms of its ids, its closed paths.
 import { CLOUD_RESOURCE, operatedKeys } from './cloud-resources.ts'
 import { compileEndpoints } from './endpoint-table.ts'
 import { idNamesOf } from './id-names.ts'
@@ -7,7 +6,7 @@ import { compileIds } from './ids.ts'
 import { withUnknownForms } from './unknown-ids.ts'
 import type { IdForms, Provider, ProviderRow, Site } from './provider.ts'
 
-/** Rows are compiled once a process, however often the table is built. */
+/** Rows are compiled once per process, however often the table is built. */
 const providers = new WeakMap<ProviderRow | Site, Provider>()
 
 /** A provider at the hosts of its row, or at those of one of its sites. */
@@ -52,7 +51,7 @@ const compileRow = (whole: Omit<ProviderRow, 'sites'>, ids: IdForms): Provider =
  */
 const PUBLIC: Readonly<Record<string, RegExp>> = { voice: /^(?!voice_)/, skill: /^(?!skill_)/ }
 
-/** A row that an operator has changed has the endpoints of the one that is built in. */
+/** A row that an operator has changed has the endpoints of the built-in one. */
 const tables = new WeakMap<readonly unknown[], Provider['endpoints']>()
 function compiled(row: Omit<ProviderRow, 'sites'>): Provider['endpoints'] {
   let table = tables.get(row.endpoints)

@@ -1,14 +1,14 @@
 // Endpoint rows of ElevenLabs' agents: https://elevenlabs.io/docs/api-reference/agents/create
 //
 // An agent chooses models of its own for its language, its speech and each step of its workflow, so
-// no key that is limited to models may make, change or run one. Secrets, signed addresses and the
+// no key that is limited to models may create, change or run one. Secrets, signed addresses and the
 // settings of the workspace are closed for every key.
 import type { EndpointRow } from './endpoint-row.ts'
 import { creates, model, neutral, STORED, within } from './openai-rows.ts'
 
 const AT = '/v1/convai'
 
-/** What an agent knows, calls and sounds like. */
+/** The knowledge, tools and voices of an agent. */
 const PROMPT = {
   'tool_ids[]': 'tool',
   'mcp_server_ids[]': 'mcp_server',
@@ -19,7 +19,9 @@ const SPEECH = {
   'supported_voices[].voice_id': 'voice',
   'pronunciation_dictionary_locators[].pronunciation_dictionary_id': 'dictionary',
 } as const
-/** The configuration of an agent, and what one language, workflow step or call changes in it. */
+/**
+ * The configuration of an agent, and the changes to it by a language, a workflow step or a call.
+ */
 const CONFIG = {
   ...within('agent.prompt.', PROMPT),
   ...within('tts.', SPEECH),
@@ -35,7 +37,7 @@ const AGENT = {
   'platform_settings.testing.attached_tests[].test_id': 'agent_test',
 } as const
 
-/** Whom a call is from. */
+/** The caller of a phone call. */
 const CALLER = {
   agent_id: 'agent',
   agent_phone_number_id: 'phone_number',
@@ -50,7 +52,7 @@ const CALLS = [
   'whatsapp/outbound-message',
 ]
 
-/** What is stored in a collection: the list, a new one, and each with what belongs to it. */
+/** The endpoints of a collection: the list, a new item, and each item with everything below it. */
 const collection = (
   path: string,
   kind: string,
@@ -135,7 +137,7 @@ const conversationRows = (all: string, batches: string): EndpointRow[] => [
   ...['feedback', 'tags'].map((what) =>
     neutral(`POST ${all}/{conversation}/${what}`, { names: { 'tag_ids[]': 'tag' } }),
   ),
-  // It is read again by a model.
+  // A model reads it again.
   model(`POST ${all}/{conversation}/{any*}`, STORED),
 ]
 
@@ -219,13 +221,16 @@ export const ELEVENLABS_AGENTS: readonly EndpointRow[] = [
   ),
 ]
 
-/** Closed paths: what belongs to the whole workspace, and what lets others in. */
+/** Closed paths: those of the whole workspace, and those that give access to others. */
 export const ELEVENLABS_WORKSPACE: readonly RegExp[] = [
   /^\/v1\/convai\/(?:settings|environment-variables|whatsapp-accounts|analytics|users)(?:$|\/)/,
   /\/(?:assignable-users|replicate-to-isolated-environment)(?:$|\/)/,
 ]
 export const ELEVENLABS_LINKS: readonly RegExp[] = [/^\/v1\/convai\/agents\/[^/]+\/link(?:$|\/)/]
-/** Keys of a body that use what the workspace keeps: https://elevenlabs.io/docs/api-reference/workspace/create-secret */
+/**
+ * Keys of a body that use resources of the workspace:
+ * https://elevenlabs.io/docs/api-reference/workspace/create-secret
+ */
 export const ELEVENLABS_SECRETS = {
   named: { secret_id: 'secret', auth_connection_id: 'connection' },
 } as const

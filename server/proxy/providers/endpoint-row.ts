@@ -12,7 +12,7 @@ export type EndpointClass =
   | 'neutral'
   /** Returns upstream access (client secrets, tokens, sessions). */
   | 'minting'
-  /** Runs the account. */
+  /** Administers the account. */
   | 'admin'
 
 /**
@@ -22,16 +22,16 @@ export type EndpointClass =
 export interface BodyRule {
   /** At least one of these must name a model, unless the path does, or the list is empty. */
   readonly required: readonly string[]
-  /** Further places that name a model when they are there. */
+  /** Further places that name a model, if they exist. */
   readonly also?: readonly string[]
   /**
-   * Places that point to something stored which chooses the model: no scoped key passes when one is
-   * there.
+   * Places that refer to a stored object that chooses the model: if one exists, scoped keys are
+   * refused.
    */
   readonly stored?: readonly string[]
-  /** Lists on these paths that may be a text instead, which names nothing. */
+  /** Lists on these paths that may be text instead, which names nothing. */
   readonly texts?: readonly string[]
-  /** Places of text for a model to read, draw, speak or search: an id alone in one is prose. */
+  /** Places of text for a model to read, draw, speak or search: an id alone there is prose. */
   readonly prose?: readonly string[]
   /** The places of tools that may run models of their own. */
   readonly tools?: readonly ToolPlace[]
@@ -39,13 +39,13 @@ export interface BodyRule {
   readonly keyedTools?: KeyedTools
   /** Places that name a stored object, and its kind. */
   readonly objects?: Readonly<Record<string, string>>
-  /** The place that says that the provider keeps the response, and the values that say so. */
+  /** The place that tells whether the provider keeps the response, and the values for "yes". */
   readonly keeps?: { readonly at: string; readonly by: readonly unknown[] }
-  /** Whether multipart/form-data is spoken here too. */
+  /** Whether multipart/form-data is accepted, too. */
   readonly multipart?: true
   /**
-   * Where a form is spoken here too whose part `part` is this body as JSON, and whose other parts are
-   * files, of these names.
+   * A form that is accepted, too: its part `part` is this body as JSON, and its other parts are
+   * files with these names.
    */
   readonly formJson?: { readonly part: string; readonly files: readonly string[] }
 }
@@ -54,7 +54,7 @@ export interface BodyRule {
  * The place of the model. `path`: the pattern's `{model}`, or the row's `modelName`, and the body
  * may not name another. `body`: JSON or multipart. `header`: one of `headers`, in lower case, or
  * the query's `parameter`. `query`: `?model=`, or another `parameter`. `stored`: not in the
- * request, so that no scoped key passes.
+ * request, so scoped keys are refused.
  */
 export type ModelPlace =
   | {
@@ -66,37 +66,38 @@ export type ModelPlace =
   | { readonly at: 'query'; readonly parameter?: string }
   | { readonly at: 'stored' }
 
-/** Query parameters, and the kind of stored object that each of them names. */
+/** Query parameters, and the kind of stored object that each names. */
 export type Asks = Readonly<Record<string, string>>
 
 /** One endpoint of a provider, or several with the same rules. */
 export interface EndpointRow {
   /**
    * `POST GET …` and a path pattern: `{name}` is one segment without a colon, `{name:}` one
-   * segment, `{name*}` one or more; `{path*}` is a path that callers make up.
+   * segment, `{name*}` one or more; `{path*}` is a path chosen by callers.
    */
   readonly on: string
   readonly class: EndpointClass
   readonly model?: ModelPlace
   readonly usage?: UsageKind
   /**
-   * Places of the body that name a stored object, and its kind, where the endpoint has no rule for
-   * the body's models.
+   * Places of the body that name a stored object, and its kind, if the endpoint has no rule for the
+   * body's models.
    */
   readonly names?: Readonly<Record<string, string>>
-  /** The objects that its query names; also in the address of an upload's next request. */
+  /** The objects named by its query; also in the address of an upload's next request. */
   readonly asks?: Asks
-  /** Places of the response that name an object that came into being, and its kind. */
+  /** Places of the response that name a created object, and its kind. */
   readonly creates?: Readonly<Record<string, string>>
-  /** The same of headers of the response, in lower case. */
+  /** The same for response headers, in lower case. */
   readonly createsInHeaders?: Readonly<Record<string, string>>
-  /** Whether callers choose the name of a new object; the provider refuses one that is taken. */
+  /**
+   * Whether callers choose the name of a new object; the provider rejects a name that is taken.
+   */
   readonly chosen?: true
-  /** The kind among them that is only there where the body's rule `keeps` the response. */
+  /** The kind among them that exists only if the body's rule `keeps` the response. */
   readonly kept?: string
   /**
-   * The part of its body that is a file, which is content and names nothing: a part of a form, or
-   * the whole body.
+   * The part of its body that is a file, and so names nothing: a part of a form, or the whole body.
    */
   readonly uploads?: 'form' | 'body'
   /** The kind of stored objects that the response lists completely, of all owners. */
@@ -109,16 +110,16 @@ export interface EndpointRow {
   /** The kind of stored object that the path's model must be: no key may change base models. */
   readonly modelObject?: string
   /**
-   * Whether a POST is there to make or change something stored, where changes.ts cannot tell by the
-   * rest of the row.
+   * Whether a POST creates or changes something stored, if changes.ts cannot tell from the rest of
+   * the row.
    */
   readonly changes?: boolean
   readonly auth?: Auth
-  /** The WebSocket at this path; without it none is opened. */
+  /** The WebSocket at this path; without it, none is opened. */
   readonly socket?: SocketRow
   /**
-   * How the parameters of the path and the parts of the host (`<deployment>`) make the model's name,
-   * where it is more than `{model}`; a name of its own where no model is named: `xai/tts`.
+   * How the parameters of the path and the parts of the host (`<deployment>`) form the model's
+   * name, if it is more than `{model}`; a fixed name if no model is named: `xai/tts`.
    */
   readonly modelName?: string
 }

@@ -1,4 +1,4 @@
-// The rows of a provider, compiled: how a method and a path find theirs.
+// Compiles the rows of a provider for lookup by method and path.
 import type { EndpointRow } from './endpoint-row.ts'
 import { ANY_KIND } from './ids.ts'
 import { OF_UNKNOWN_KIND } from './unknown-ids.ts'
@@ -16,16 +16,16 @@ export const PLACES = new Set([
   'path',
 ])
 
-/** A row whose pattern a path fits. */
+/** A row whose pattern matches a path. */
 export interface FoundRow {
   readonly row: EndpointRow
-  /** The one of its patterns. */
+  /** The matching pattern. */
   readonly pattern: string
   /** The values of the path's parameters, still encoded. */
   readonly params: Readonly<Record<string, string>>
 }
 
-/** A row whose pattern a loosened path fits. */
+/** A row whose pattern matches a loosened path. */
 export interface Resembled {
   readonly methods: readonly string[]
   readonly row: EndpointRow
@@ -35,26 +35,25 @@ export interface Resembled {
 
 /** The compiled rows of one provider; immutable, shared by all requests. */
 export interface EndpointTable {
-  /** The row whose pattern is this very path. */
+  /** The row whose pattern is exactly this path. */
   literal(method: string, path: string): EndpointRow | null
-  /** The first row whose pattern a path fits, case and all. */
+  /** The first row whose pattern matches a path, case-sensitively. */
   match(method: string, path: string): FoundRow | null
-  /** The rows whose pattern a loosened path fits, case aside, and their methods. */
+  /** The rows whose pattern matches a loosened path, case-insensitively, and their methods. */
   resembled(path: string): readonly Resembled[]
   /** The objects that a POST to exactly this pattern creates, or null. */
   makes(pattern: string): Readonly<Record<string, string>> | null
   /** The kinds of stored objects that its paths name, or its responses create. */
   readonly kinds: readonly string[]
   /**
-   * The segments that its patterns spell out: no name of an object, even where callers choose
-   * names.
+   * The literal segments of its patterns, which never name an object, even if callers choose names.
    */
   readonly words: ReadonlySet<string>
 }
 
 /**
- * A row's pattern. Its expressions are made when a path is first tried: a provider has hundreds,
- * and most processes meet few.
+ * A row's pattern. Its expressions are compiled when a path is first tried: a provider has
+ * hundreds, and most processes use few.
  */
 class Pattern {
   readonly row: EndpointRow
@@ -76,7 +75,7 @@ class Pattern {
     return (this.#exact ??= new RegExp(sourceOf(this.text)))
   }
 
-  /** The same, case aside. */
+  /** The same, case-insensitive. */
   get loose(): RegExp {
     return (this.#loose ??= new RegExp(sourceOf(this.text), 'i'))
   }
@@ -91,21 +90,21 @@ function sourceOf(pattern: string): string {
   return `^${source}$`
 }
 
-// One flat class each: nested quantifiers would backtrack without end on a long path.
+// One flat class each: nested quantifiers would backtrack catastrophically on a long path.
 const CHARACTERS = "A-Za-z0-9._~!$&'()*+,=@%-"
 
-/** Where a row names kinds of objects. */
+/** The places where a row names kinds of objects. */
 function placesIn({ creates, createsInHeaders, names, asks, model }: EndpointRow) {
   const inBody = model !== undefined && 'body' in model ? model.body.objects : undefined
   return [creates, createsInHeaders, names, asks, inBody]
 }
 
-/** Special values in the place of a kind. */
+/** Special values instead of a kind. */
 const NO_KINDS = new Set(['model', ANY_KIND, VERSION, 'batch_input', 'batch_dataset'])
 
 /**
- * Compiles rows: literal paths are one look-up, patterns are tried in the order of the rows. @param
- * further kinds that names of models name
+ * Compiles rows: literal paths are one lookup, patterns are tried in the order of the rows. @param
+ * further kinds named by names of models
  */
 export function compileEndpoints(
   rows: readonly EndpointRow[],

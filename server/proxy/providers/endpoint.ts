@@ -1,5 +1,5 @@
-// Which endpoint a request is for, by its method and path, and who may call it. Steps 4 and 5 of
-// the contract.
+// Finds the endpoint of a request, by its method and path, and decides who may call it. Steps 4 and
+// 5 of the contract.
 import { closedEverywhere } from './closed.ts'
 import type { Asks, BodyRule, EndpointClass, EndpointRow } from './endpoint-row.ts'
 import { PLACES, type FoundRow } from './endpoint-table.ts'
@@ -36,8 +36,8 @@ export interface Match {
 }
 
 /**
- * Whether no row gives the place of the model: an unknown endpoint, or one that runs a stored
- * object.
+ * Whether no row gives the place of the model: an unknown endpoint, or an endpoint that runs a
+ * stored object.
  */
 export const namesModelsAnywhere = (match: Match): boolean =>
   match.class === 'unknown' || match.endpoint?.model?.at === 'stored'
@@ -58,8 +58,7 @@ function namesRule(objects: Readonly<Record<string, string>>): BodyRule {
 
 /**
  * Finds the endpoint of a request.
- * @param pathAndQuery as the target step accepted it: valid percent-encoding, no decoded dot
- *   segments
+ * @param pathAndQuery as accepted by step 1: valid percent-encoding, no decoded dot segments
  * @param hostParts the parts of the host that its pattern names
  */
 export function classify(
@@ -96,7 +95,7 @@ export function classify(
     : { ...match, objects: [...match.objects, ...asked, ...others] }
 }
 
-/** The stored objects that a parameter gives by its name, alone or in a list: `?file_ids=a,b`. */
+/** The stored objects in a parameter with such a name, alone or in a list: `?file_ids=a,b`. */
 function givenUnder(
   { idNames, publicObjects }: Provider,
   ids: Provider['ids'],
@@ -110,7 +109,7 @@ function givenUnder(
   )
 }
 
-/** The stored objects that a query names, by the parameters in which a row expects them. */
+/** The stored objects that a query names, in the parameters where a row expects them. */
 export function askedFor(asks: Asks, query: readonly Parameter[]): ObjectRef[] {
   return Object.entries(asks).flatMap(([asked, kind]) => {
     const values = query.flatMap(([name, value]) =>
@@ -134,7 +133,7 @@ const PARAMETER = /^[a-z]+(?:_[a-z]+)*$/
 type Parameter = readonly [name: string, value: string]
 
 /**
- * The parameters of a query. Some servers part them at a semicolon as well (HTML 4.01, appendix
+ * The parameters of a query. Some servers also separate them at a semicolon (HTML 4.01, appendix
  * B.2.2).
  */
 export function parametersOf(query: string): Parameter[] {
@@ -146,7 +145,7 @@ export function parametersOf(query: string): Parameter[] {
 type HostParts = Readonly<Record<string, string>>
 const NO_PARTS: HostParts = {}
 
-/** A name that a row makes of parameters and of parts of the host. */
+/** A name that a row forms from parameters and parts of the host. */
 const filled = (name: string, params: HostParts, hostParts: HostParts): string =>
   name
     .replaceAll(/\{(\w+)\}/g, (_, part: string) => params[part] ?? '')
@@ -158,7 +157,7 @@ function classifyPath(
   path: string,
   hostParts: HostParts,
 ): Match {
-  // A path that a row spells out is not ambiguous.
+  // A path that is literal in a row is not ambiguous.
   const exact = provider.endpoints.literal(method, path)
   if (exact) return literalMatch(exact, path, hostParts)
   const loose = loosen(path)
@@ -208,7 +207,9 @@ function literalMatch(row: EndpointRow, path: string, hostParts: HostParts): Mat
   }
 }
 
-/** The class of an endpoint that no key may call, whichever row its path is; null for others. */
+/**
+ * The class of an endpoint that no key may call, whatever row matches its path; null for others.
+ */
 function closedClass(
   { minting, admin }: Provider,
   loose: Loose,
@@ -217,7 +218,7 @@ function closedClass(
   const closed = closedEverywhere(found === null ? loose.path : spelledOut(found))
   const isClosed = (pattern: RegExp): boolean => pattern.test(loose.path)
   if (closed === 'minting' || minting.some(isClosed)) return 'minting'
-  // The row says what it runs; an account segment earlier in the path is how a gateway names an
+  // The row tells what it runs; an account segment earlier in the path is a gateway's name of an
   // account.
   if ((closed === 'admin' && found?.row.class !== 'model') || admin.some(isClosed)) return 'admin'
   return null
@@ -240,14 +241,14 @@ function rowMatch(
     if (name === 'base') model ??= modelInBase(value)
     if (name === 'model') model = named ?? value
     else if (!PLACES.has(name)) objects.push(objectRef(name, value))
-    // A name that is an id in full is one in any segment: a fine-tuned model's, for example.
+    // A name that is a full id is an id in any segment; for example, that of a fine-tuned model.
     const spelled = ids?.refOf(name === 'model' ? (named ?? value) : value) ?? null
     if (
       spelled === null ||
       objects.some(({ kind, id }) => kind === spelled.kind && id === spelled.id)
     )
       continue
-    // Objects inside another came with it and need not be recorded.
+    // Objects inside another one were created with it and need not be recorded.
     objects.push(objects.length === 0 ? spelled : { ...spelled, mayBeUnknown: true })
   }
   if (modelObject !== undefined && model !== null) objects.push(objectRef(modelObject, model))
@@ -267,14 +268,14 @@ function spelledOut({ pattern, params }: FoundRow): string {
 }
 
 /**
- * Segments behind which servers look for a model's name: LiteLLM
+ * Segments after which servers look for a model's name: LiteLLM
  * `/engines/{model}/chat/completions`, TGI `/models/{model}/v1/chat/completions`.
  */
 const NAMING = /^(?:models?|engines?|deployments?)$/i
 
 /**
- * The model that the path of an added provider names in front of an endpoint, which counts there
- * instead of the body's; null for none.
+ * The model that the path of an added provider names before an endpoint, where it counts instead of
+ * the body's; null for none.
  */
 function modelInBase(base: string): string | null {
   const segments = base.split('/').filter((segment) => segment !== '')
@@ -286,8 +287,8 @@ function modelInBase(base: string): string | null {
 }
 
 /**
- * Why a key with `objects: own` may not call an unknown endpoint: it is unknown what it reads or
- * changes there. Null if it may.
+ * Why a key with `objects: own` may not call an unknown endpoint, because it is unknown what it
+ * would read or change; null if it may.
  */
 export function refuseUnknown({ class: kind, procedure }: Match, method: string): string | null {
   if (kind !== 'unknown' || (method === 'POST' && procedure !== true)) return null
@@ -295,8 +296,8 @@ export function refuseUnknown({ class: kind, procedure }: Match, method: string)
 }
 
 /**
- * Why a request may not go to this endpoint, or null when it may; `scoped` for a key that is
- * limited to models.
+ * Why a request may not call this endpoint, or null if it may; `scoped` for a key that is limited
+ * to models.
  */
 export function refuseEndpoint(
   match: Match,

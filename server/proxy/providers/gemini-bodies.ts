@@ -1,4 +1,5 @@
-// Bodies of Gemini's calls and batches: where they name models, stored objects and prose.
+// Places in the bodies of Gemini's calls and batches that name models and stored objects, or
+// contain prose.
 import type { BodyRule } from './endpoint-row.ts'
 import { GEMINI_TOOL_KEYS } from './tools.ts'
 
@@ -18,14 +19,14 @@ export const geminiObjects = (kind: string, ...places: string[]): Record<string,
   Object.fromEntries(places.flatMap(spellings).map((place) => [place, kind]))
 
 /**
- * Places that say which model answers in place of the path's:
+ * Places that name a model to use instead of the path's:
  * cloud.google.com/vertex-ai/generative-ai/docs/model-optimizer
  */
 export const GEMINI_ROUTED: readonly string[] = spellings(
   'generationConfig.routingConfig.manualMode.modelName',
 )
 /**
- * Places that leave that to the provider, and stores of RAG: these embed with a model that is
+ * Places that leave the model to the provider, and RAG stores, which embed with a model that is
  * stored with them, and may rank with another one
  * (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/rag-api).
  */
@@ -36,7 +37,7 @@ export const GEMINI_STORED: readonly string[] = [
   'tools[].retrieval.vertexRagStore',
 ].flatMap(spellings)
 
-/** Stored objects that a call names, wherever in a body the call stands. */
+/** Stored objects that a call names, wherever the call is in a body. */
 export const geminiObjectsOf = (call: string): Record<string, string> => ({
   ...geminiObjects('cached_content', `${call}cachedContent`),
   ...geminiObjects(
@@ -51,7 +52,7 @@ export const geminiObjectsOf = (call: string): Record<string, string> => ({
   ...geminiObjects('file_search_store', `${call}tools[].fileSearch.fileSearchStoreNames[]`),
 })
 
-/** What people, tools and models say in a call. */
+/** Text of people, tools and models in a call. */
 export const GEMINI_SAID: readonly string[] = [
   'contents[].parts[].text',
   'contents[].parts[].functionResponse.response.*',
@@ -87,10 +88,10 @@ export const GEMINI_CALL: BodyRule = {
   },
 }
 
-/** Batches: requests in the body may name models, requests in a file cannot be known. */
+/** Batches: requests in the body may name models; requests in a file are unknown. */
 const IN_BATCH = 'batch.inputConfig.requests.requests[].'
 const BATCH_FILE = 'batch.inputConfig.fileName'
-/** Places of a call, where the call stands in a batch. */
+/** Places of a call inside a batch. */
 const inBatch = (places: readonly string[]): string[] =>
   spellings(`${IN_BATCH}request`).flatMap((at) => places.map((place) => `${at}.${place}`))
 export const GEMINI_BATCH: BodyRule = {

@@ -13,7 +13,7 @@ const ERROR = { error: { code: '{status}', message: '{message}', status: '{googl
 
 /**
  * Live sessions: https://ai.google.dev/api/live. The first message sets one up, for one model; a
- * handle goes on with a session that was set up before, by whomever.
+ * handle resumes an earlier session, which anyone may have set up.
  */
 export const GEMINI_LIVE: SocketRow = {
   counts: 'responses',
@@ -56,7 +56,7 @@ export const GEMINI_LIVE: SocketRow = {
   error: ERROR,
 }
 
-/** Lyria RealTime plays until it is told to stop: https://ai.google.dev/api/live_music */
+/** Lyria RealTime plays until it is stopped: https://ai.google.dev/api/live_music */
 export const GEMINI_MUSIC: SocketRow = {
   ...BY_MINUTE,
   body: {

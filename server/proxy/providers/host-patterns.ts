@@ -1,5 +1,5 @@
 // Patterns of hosts: exact ones, those that a credential completes (`{resource}.openai.azure.com`),
-// and families of which callers name any (`*.fal.media`, `<deployment>.api.baseten.co`).
+// and families in which callers may name any host (`*.fal.media`, `<deployment>.api.baseten.co`).
 import { HOST_PART } from '../../config/setting-kinds.ts'
 import type { ProviderRow } from './provider.ts'
 
@@ -22,20 +22,20 @@ const regexpOf = (pattern: string): RegExp =>
 export const isOneOf = (host: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) => regexpOf(pattern).test(host))
 
-/** The names of the values that a provider's host patterns need: a credential must bring each. */
+/** The names of the values that a provider's host patterns need; a credential must have each. */
 export const hostValues = ({ hosts }: Pick<ProviderRow, 'hosts'>): string[] => [
   ...new Set(hosts.flatMap((pattern) => pattern.match(/(?<=\{)\w+(?=\})/g) ?? [])),
 ]
 
-/** A host that can be looked up, and the values that made it. */
+/** A concrete host, and the values that it was made with. */
 export interface ExactHost {
   readonly host: string
   readonly instance: Readonly<Record<string, string>>
 }
 
 /**
- * A host pattern filled with every set of values that is known; a pattern without values is one
- * host, and a family none.
+ * A host pattern filled with every known set of values; a pattern without values is one host, and a
+ * family is none.
  */
 export function exactHosts(
   pattern: string,
@@ -47,7 +47,7 @@ export function exactHosts(
     let complete = true
     const host = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       const value = values[name]?.toLowerCase() ?? ''
-      // Nothing else, so that a setting cannot name another host.
+      // Only one label, so that a setting cannot name another host.
       if (!HOST_PART.test(value)) complete = false
       return value
     })
@@ -55,7 +55,7 @@ export function exactHosts(
   })
 }
 
-/** Hosts that are not listed one by one. */
+/** Hosts that are not listed individually. */
 export interface HostFamily {
   /** The named parts of a host; null if it does not match the pattern. */
   partsOf(host: string): Readonly<Record<string, string>> | null

@@ -4,18 +4,18 @@
 import type { EndpointRow } from './endpoint-row.ts'
 import { looseName } from './object-ref.ts'
 
-/** The names of one provider's kinds; made once for its row. */
+/** The names of one provider's kinds; compiled once for its row. */
 export interface IdNames {
   /**
-   * The kind of object that a key or field of this name gives, however it is written; null for any
+   * The kind of object that a key or field with this name, in any spelling, gives; null for any
    * other.
    */
   kindOf(name: string): string | null
 }
 
 /**
- * Names that say nothing by themselves, or under which callers have ids of their own; and kinds
- * whose ids callers choose, or repeat inline.
+ * Names that are not specific, or under which callers have their own ids; and kinds whose ids
+ * callers choose, or repeat inline.
  */
 const SAYS_NOTHING: ReadonlySet<string> = new Set([
   'id',
@@ -48,7 +48,7 @@ const STANDS_FOR: Readonly<Record<string, string>> = {
   batch_input: 'file',
   batch_dataset: 'dataset',
 }
-/** Kinds that many servers have, also where no row of the provider's makes one. */
+/** Kinds that many servers have, even if none of the provider's rows creates one. */
 const COMMON = [
   'agent',
   'assistant',
@@ -64,12 +64,12 @@ const COMMON = [
   'voice',
   'workflow',
 ]
-/** Longer keys are no such names. */
+/** Longer keys are not such names. */
 const LONGEST = 64
 
 /**
- * `model`, `models[]`, `judge_model_name`, `modelArn`: a lenient server, or one that we do not
- * know, may take the value for a model.
+ * `model`, `models[]`, `judge_model_name`, `modelArn`: a lenient or unknown server may read the
+ * value as a model.
  */
 const GIVES_MODEL = /model(?:s|ids?|names?|arns?)?$/
 
@@ -82,21 +82,21 @@ export const givesId = (name: string): boolean =>
   name.length <= LONGEST && /ids?$/.test(looseName(name))
 
 /**
- * Keys that hold the ids if an object is in the place of an id: `file: {id}`, `file_ids: {"$in":
- * []}`, `file_ids: {"0": …}`.
+ * Keys that contain the ids if there is an object instead of an id: `file: {id}`, `file_ids:
+ * {"$in": []}`, `file_ids: {"0": …}`.
  */
 const SAYS_WHICH =
   /^(?:(?:uu)?ids?|in|nin|eq|any|all|anyof|allof|include[sd]?|exclude[sd]?|set|add|remove|values?|items?|data|list|\d+)$/
 
-/** Whether a key within such an object says which one is meant. */
+/** Whether a key inside such an object contains the id. */
 export const saysWhich = (name: string): boolean =>
   name.length <= LONGEST && SAYS_WHICH.test(looseName(name))
 
 const known = new WeakMap<readonly EndpointRow[], IdNames>()
 
 /**
- * The names in a provider's rows, and those that its kinds make. Worked out when one is asked for
- * first, once.
+ * The names in a provider's rows, and those derived from its kinds. Computed once, at the first
+ * use.
  */
 export function idNamesOf(rows: readonly EndpointRow[], kinds: readonly string[]): IdNames {
   let names = known.get(rows)

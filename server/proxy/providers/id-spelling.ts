@@ -4,7 +4,7 @@ import type { ObjectRef } from './object-ref.ts'
 
 /** How a provider's ids are spelled: a part of its row. */
 export interface Spelling {
-  /** The kinds of ids by what these begin with, up to the first `-`, `_` or `:`. */
+  /** The kinds of ids by their beginning, up to the first `-`, `_` or `:`. */
   readonly prefixes?: Readonly<Record<string, string>>
   /**
    * The kinds of resource names by their collection. Collections with a capital letter do not occur
@@ -12,15 +12,15 @@ export interface Spelling {
    */
   readonly collections?: Readonly<Record<string, string>>
   readonly uuids?: boolean
-  /** Whether ids may be numbers, which count only where they are known as ids. */
+  /** Whether ids may be numbers, which count only if they are known to be ids. */
   readonly digits?: true
   /** Whether ids are 20 letters and digits, without a prefix. */
   readonly bare?: true
-  /** The kinds of ids by the scheme of the address that names some, parted by commas. */
+  /** The kinds of ids by the scheme of an address that lists them, separated by commas. */
   readonly schemes?: Readonly<Record<string, string>>
   /**
-   * Whether OpenAI's prefixes may occur as well. The provider's documentation does not show them,
-   * so such a string is an id only if it is known as one.
+   * Whether OpenAI's prefixes may occur, too. The provider's documentation does not show them, so
+   * such a string counts only if it is a known id.
    */
   readonly dialect?: true
   /** Whether its requests may name the operator's cloud resources: buckets, secrets. */
@@ -29,7 +29,7 @@ export interface Spelling {
 }
 
 /**
- * The form of stored models' names: fine-tuned ones, presets. They count in the place of a
+ * The form of stored models' names: fine-tuned ones, presets. They count at the place of a
  * request's model.
  */
 export interface ModelNames {

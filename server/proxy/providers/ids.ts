@@ -1,7 +1,6 @@
-// How the ids of stored objects are spelled, so that they are recognised anywhere in a request.
+// Recognizes the ids of stored objects anywhere in a request, by their spelling.
 //
-// The rule, in plain words. A whole string, decoded and without spaces around it, names an object
-// where it is
+// The rule: a whole string, decoded and without surrounding spaces, names an object if it is
 // - an id with its provider's prefix (`file-abc`, `resp_…`), alone or as a segment of an address or
 //   a path without spaces;
 // - a resource name (`files/abc`, `v1beta/tunedModels/x:generateContent`), also as an address at
@@ -23,12 +22,12 @@ import { UUID_BYTES, UUID_FIRSTS, uuidOf } from './uuids.ts'
 import { OPENAI_PREFIXES, type ModelNames, type Spelling } from './id-spelling.ts'
 import type { IdForms } from './provider.ts'
 
-/** The kind of an id that may be of any. */
+/** The kind of an id that may be of any kind. */
 export const ANY_KIND = '*'
 /** Servers that speak OpenAI's dialect make ids of its kind, or UUIDs. */
 const DIALECT: Spelling = { prefixes: OPENAI_PREFIXES, uuids: true }
 
-/** Words of the dialects that begin as ids do, and name nothing. */
+/** Words of the dialects that begin like ids, but name nothing. */
 const WORDS: ReadonlySet<string> = new Set([
   'file_search',
   'file_search_call',
@@ -89,27 +88,25 @@ function prefixOf(segment: string): string {
  * https://platform.openai.com/docs/api-reference/responses/create
  */
 export const REFERENCE = 'item_reference'
-/** Characters of an id behind its prefix. */
+/** Characters of an id after its prefix. */
 const TAIL = /^[\w.~:-]{1,200}$/
 /** A string that needs no decoding and is not an address or path. */
 const PLAIN = /^[\w.~:-]+$/
-/** The end of an id as providers make them: long, without words. */
+/** The end of a generated id: long, without words. */
 const GENERATED = /^(?=.*\d)[A-Za-z0-9]{16,}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** A fine-tuned model: the base model, and whose it is. */
+/** A fine-tuned model: the base model and its owner. */
 const TUNED = /^ft:[\w.-]+:/
-/**
- * Kinds that are written down only where the provider keeps them, or that clients repeat inline.
- */
+/** Kinds that are recorded only if the provider keeps them, or that clients repeat inline. */
 export const OFTEN_UNKNOWN: ReadonlySet<string> = new Set([ITEM, 'completion', 'message'])
-/** Possible beginnings of a resource name, besides its collection. */
+/** Possible beginnings of a resource name, apart from its collection. */
 const LEADING = /^(?:upload|download|v\d\w*|models|projects|locations|publishers)$/i
-/** The name of a resource as providers make them: `files/k3j9x0a2b1c4`. */
+/** A generated resource name: `files/k3j9x0a2b1c4`. */
 const GENERATED_NAME = /^(?=.*\d)(?=.*[a-z])[a-z0-9]{12}$/
 /** Characters that may precede an id, or the collection of a resource. */
 export const ANYWHERE = ['h', 'H', '/', '.', '%', ' ', '\t', '\n', '\r', '\\', 'v']
 const RESOURCES = ['u', 'd', 'm', 'p', 'l']
 const SCHEMES = ['ht', 'Ht', 'hT', 'HT'].flatMap((head) => [`${head}tp:`, `${head}tps:`])
-/** Longest string that is looked at: an address whose every letter is escaped. */
+/** Longest string that is read: an address with every letter escaped. */
 const LONGEST = 2_048
 /** Longest list of addresses: a hundred files at Alibaba. */
 const LONGEST_LIST = 8_192
@@ -122,7 +119,7 @@ const SHORTEST_NUMBER = 8
  * if it is known to be another key's.
  */
 export const NUMBERED = /^\d{8,}$/
-/** An id of letters and digits alone; no word is as long, and has such letters. */
+/** An id of only letters and digits; no word is as long and has such letters. */
 const BARE = /^(?=.*[A-Z0-9])(?=.*[a-z])[A-Za-z0-9]{20}$/
 const BARE_LENGTH = 20
 /** For QuickCheck: the characters of an id or a UUID. */
@@ -130,7 +127,7 @@ const BARE_BYTES = UUID_BYTES.bytes.map((is, byte) =>
   ALPHANUMERIC.includes(String.fromCharCode(byte)) ? 1 : is,
 )
 const SHORTEST = 4
-/** Spaces and controls around an id, which servers take off; some end a text at a NUL. */
+/** Spaces and control characters around an id, which servers strip; some end a text at a NUL. */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const AROUND = /^[\s\u0000-\u001f\u007f]+|[\s\u0000-\u001f\u007f]+$|\u0000.*$/gs
 const ADDRESS = /^(?:https?:)?\/\/(?:[^/?#@]*@)?([^/?#:@]*)(?::\d*)?([/?#].*)?$/is
@@ -155,7 +152,7 @@ export function compileIds(spelling: Spelling = DIALECT, hosts: readonly string[
   }
 }
 
-/** Reads a text that is a list of addresses of these schemes. */
+/** Reads a list of addresses with these schemes. */
 function listReader(schemes: Readonly<Record<string, string>>): NonNullable<IdForms['listed']> {
   const kinds = Object.entries(schemes)
   return (text) => {
@@ -208,11 +205,14 @@ function fastFilter(
   }
 }
 
-/** Reads strings as one provider's ids. Made once for its row. */
+/** Reads strings as one provider's ids. Created once for its row. */
 class IdReader {
   /** The kinds of ids by their prefix. */
   readonly kindOf: ReadonlyMap<string, string>
-  /** The kinds of resource names by their collection, in lower case; `plain`: it is a word of prose. */
+  /**
+   * The kinds of resource names by their collection, in lower case; `plain`: the collection is a
+   * common word.
+   */
   readonly kinds: ReadonlyMap<string, { readonly kind: string; readonly plain: boolean }>
   readonly uuids: boolean
   readonly digits: boolean
@@ -329,13 +329,13 @@ const inAnyCase = (texts: readonly string[]): string[] =>
 const MARKS = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[-_:/%]/.test(String.fromCharCode(byte)) ? 1 : byte <= 0x20 ? 2 : byte >= 0x80 ? 3 : 0,
 )
-/** Bytes within which an id has its first mark: `batchPredictionJobs/`. */
+/** An id has its first mark within this many bytes: `batchPredictionJobs/`. */
 const HEAD_BYTES = 24
 
 /**
  * @param heads the beginnings of ids, up to their first mark; most keys of a body begin with
  *   something else (saves 1 µs for a request of 1 KB)
- * @param uuids what ids without a mark are made of
+ * @param uuids the characters of ids without a mark
  */
 function quickCheck(heads: readonly string[], uuids: QuickCheck['uuids']): QuickCheck {
   const slots = new Uint8Array(HEAD_SLOTS)
@@ -353,8 +353,8 @@ const hostPattern = (host: string): string =>
     .replaceAll('.', String.raw`\.`)
 
 /**
- * 1 for each byte with which a string can begin that is looked at: an id, a resource name, an
- * address; a space or an escape before one of these.
+ * 1 for each possible first byte of a string to check: of an id, a resource name or an address, or
+ * a space or escape before one of these.
  */
 export function firstBytes(begins: readonly string[]): Uint8Array {
   const firsts = new Uint8Array(256)

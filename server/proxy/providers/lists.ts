@@ -4,18 +4,18 @@ import type { EndpointTable } from './endpoint-table.ts'
 import type { Match } from './endpoint.ts'
 import { VERSION } from './object-ref.ts'
 
-/** Members for the items of a list, besides one with the name of the collection. */
+/** Members for the items of a list, in addition to one with the collection's name. */
 const ITEMS = ['data[]', '[]', 'items[]', 'results[]', 'requests[]', 'asyncInvokeSummaries[]']
 
-/** A parameter of a pattern that names an object: what lies in one came with it. */
+/** A parameter of a pattern that names an object; objects inside it were created with it. */
 const OF_AN_OBJECT = /\{(?!(?:model|base|version|project|location|publisher|account|any)[:*]?\})/
 
 const placesOf = new WeakMap<EndpointRow, Readonly<Record<string, string>>>()
 
 /**
- * The places of a list's response that hold an id, and its kind; null if the endpoint is not a list
- * of stored objects. Most follow from the row that creates such an object at the same path; others
- * are declared.
+ * The places of a list's response that contain an id, and its kind; null if the endpoint is not a
+ * list of stored objects. Most follow from the row that creates such an object at the same path;
+ * others are declared.
  */
 export function listPlaces(
   { endpoint, pattern, class: kind }: Match,

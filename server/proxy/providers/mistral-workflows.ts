@@ -1,8 +1,8 @@
 // Endpoint rows of Mistral's workflows: https://docs.mistral.ai/api/endpoint/workflows
 //
 // A workflow is code that the operator deploys and that runs models of its own, so no key that is
-// limited to models may run or steer one. Deployments are machines of the account, and what
-// registers workflows is a worker with the account's credential: both are closed for every key.
+// limited to models may run or control one. Deployments are machines of the account, and workflows
+// are registered by a worker with the account's credential: both are closed for every key.
 import type { EndpointRow } from './endpoint-row.ts'
 import { creates, model, neutral, STORED } from './openai-rows.ts'
 

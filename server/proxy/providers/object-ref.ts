@@ -1,9 +1,6 @@
-// A stored object of a provider's, and how names and addresses tell which.
+// A stored object of a provider, and how to find it in names and addresses.
 
-/**
- * A stored object of the provider's: which credential made it, and to which key it belongs, is the
- * ledger's business.
- */
+/** A stored object of the provider. Its key and credential are in the store. */
 export interface ObjectRef {
   readonly kind: string
   /** The last segment of the provider's name for it (`files/abc` and `abc` are one file). */
@@ -16,19 +13,19 @@ export interface ObjectRef {
 }
 
 /**
- * Before a kind: the place has the name that a caller chooses for a new object. It may be unowned,
- * but not another key's.
+ * Prefix of a kind: the place has a caller's name for a new object. It may be unowned, but not
+ * another key's.
  */
 export const NEW = 'new '
 /**
- * In place of a created kind: the place has the version, and only the first version means that the
+ * Instead of a created kind: the place has the version, and only the first version means that the
  * object is new.
  */
 export const VERSION = 'version'
 
 /**
- * An id as JSON gives it: a text, or a number, which counts as its decimal text (parseJson keeps
- * long ones exactly); null for anything else.
+ * An id from a JSON value: a string, or a number as its decimal text (parseJson keeps long ones
+ * exactly); null for anything else.
  */
 export const idOf = (value: unknown): string | null =>
   typeof value === 'string'
@@ -37,7 +34,7 @@ export const idOf = (value: unknown): string | null =>
       ? String(value)
       : null
 
-/** The kind that a place is about. */
+/** The kind at a place, without its prefix. */
 export const plainKind = (kind: string): string =>
   kind.startsWith(NEW) ? kind.slice(NEW.length) : kind
 
@@ -51,9 +48,9 @@ const ADDRESSED =
   /(?:^|[.@-])(?:generativelanguage(?:\.\w+)*\.googleapis\.com|api\.x\.ai|cdn\.assemblyai\.com)\.?(?::\d*)?$/i
 
 /**
- * The object that a provider calls by this name or address: its kind and the name's last segment,
- * decoded, without a verb (`:download`), a query, or slashes at its end. The id is `''` where it
- * names none: an address of something else.
+ * The object that a provider means by this name or address: its kind and the name's last segment,
+ * decoded, without a verb (`:download`), a query, or final slashes. The id is `''` if it names
+ * none: an address of something else.
  */
 export function objectRef(kind: string, name: string): ObjectRef {
   const text = plainAddress(name.includes('%') ? decodedFully(name) : name).trim()
@@ -68,13 +65,13 @@ export function objectRef(kind: string, name: string): ObjectRef {
 }
 
 /**
- * Scheme and host of an address as parsers of addresses read them
+ * Scheme and host of an address, in the form that URL parsers accept
  * (https://url.spec.whatwg.org/#concept-basic-url-parser).
  */
 const SPELLED_ADDRESS = /^\s*(?:[a-z][a-z0-9+.-]*:)?[\\/]{2,}[^?#]*/i
 
 /**
- * An address, normalised like URL parsers do: tabs, line breaks, backslashes, repeated slashes,
+ * An address, normalised like in URL parsers: tabs, line breaks, backslashes, repeated slashes,
  * wide letters and dots. Any other text unchanged.
  */
 export function plainAddress(text: string): string {
@@ -90,7 +87,7 @@ export function plainAddress(text: string): string {
   return plain + joined.slice(address[0].length)
 }
 
-/** A text decoded until nothing changes, as far as it can be: some servers decode twice. */
+/** A text decoded until nothing changes, as far as possible, because some servers decode twice. */
 export function decodedFully(text: string): string {
   for (let round = 0; round < 4 && text.includes('%'); round++) {
     try {
@@ -102,10 +99,10 @@ export function decodedFully(text: string): string {
   return text
 }
 
-/** Extensions that frameworks take for a format: `json`, `md`. */
+/** Extensions that frameworks read as a format: `json`, `md`. */
 const FORMAT = /^[a-z]\w{0,5}$/i
 
-/** An id or segment without a format behind it (`file-x.json`), and without dots at its end. */
+/** An id or segment without a format suffix (`file-x.json`), and without final dots. */
 export function withoutFormat(id: string): string {
   let end = id.length
   while (end > 0 && id[end - 1] === '.') end--
@@ -114,7 +111,7 @@ export function withoutFormat(id: string): string {
 }
 
 /**
- * A name of a key or parameter as a lenient server reads it: `uploadId`, `Upload-ID` and
- * `upload_id[]` are one.
+ * The name of a key or parameter as a lenient server reads it: `uploadId`, `Upload-ID` and
+ * `upload_id[]` are the same.
  */
 export const looseName = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')

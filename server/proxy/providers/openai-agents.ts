@@ -5,14 +5,14 @@
 import type { EndpointRow } from './endpoint-row.ts'
 import { creates, model, neutral, STORED, within } from './openai-rows.ts'
 
-/** What an environment is made of. */
+/** The contents of an environment. */
 const MADE_OF = {
   'files[].file_id': 'file',
   'skills[].skill_id': 'skill',
   environment_template_id: 'environment_template',
 } as const
 const ENVIRONMENT = { ...MADE_OF, environment_id: 'environment' } as const
-/** A credential of a vault, for a server of tools. */
+/** A credential in a vault, for a tool server. */
 const TOOLS = { 'tools[].credential_id': 'credential' } as const
 const FILE = { file_id: 'file' } as const
 const SESSION = {
@@ -43,7 +43,7 @@ export const agentRows = (p: string): EndpointRow[] => [
   }),
 ]
 
-/** Automations start or go on with sessions, now and by a schedule. */
+/** Automations start or continue sessions, now and by a schedule. */
 const automationRows = (automations: string): EndpointRow[] => {
   const one = `${automations}/{automation}`
   const target = { ...within('target.', SESSION), 'target.session_id': 'agent_session' }

@@ -1,28 +1,28 @@
-// Endpoint rows of the OpenAI API, shared by OpenAI, by Azure and, in part, by everybody who speaks
-// its dialect.
+// Endpoint rows of the OpenAI API, shared by OpenAI, Azure and, in part, by all providers with its
+// dialect.
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { OPENAI_REALTIME, OPENAI_TRANSLATION } from './openai-sockets.ts'
 import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
-/** These places, further inside a body. */
+/** The same places, deeper in a body. */
 export const within = (
   at: string,
   places: Readonly<Record<string, string>>,
 ): Record<string, string> =>
   Object.fromEntries(Object.entries(places).map(([place, kind]) => [at + place, kind]))
 
-/** A place with an id, or with an object that has one. */
+/** A place with an id, or with an object that contains one. */
 export const referring = (place: string, kind: string): Record<string, string> => ({
   [place]: kind,
   [`${place}.id`]: kind,
 })
 
-/** The tools of a body, and those that a namespace or a sub-agent among them has. */
+/** The tools of a body, and those inside a namespace or a sub-agent. */
 export function toolsIn(at: string, tools: ToolTypes): ToolPlace[] {
   return [`${at}tools[]`, `${at}tools[].tools[]`].map((place) => ({ at: place, by: 'type', tools }))
 }
 
-/** Stored objects that a tool may point to. */
+/** Stored objects that a tool may name. */
 const TOOL: Readonly<Record<string, string>> = {
   'vector_store_ids[]': 'vector_store',
   ...referring('container', 'container'),
@@ -34,10 +34,10 @@ const TOOL: Readonly<Record<string, string>> = {
   'input_image_mask.file_id': 'file',
 }
 
-/** The container in which code of an item ran, and may run on. */
+/** The container in which an item's code ran, and may continue. */
 const RAN = { container_id: 'container', 'environment.container_id': 'container' } as const
 
-/** Stored objects that a chat or responses body may point to. */
+/** Stored objects that a chat or responses body may name. */
 const OBJECTS: Readonly<Record<string, string>> = {
   previous_response_id: 'response',
   ...referring('conversation', 'conversation'),
@@ -70,7 +70,7 @@ const ATTACHED = {
 const THREAD = { ...RESOURCES, ...within('messages[].', ATTACHED) }
 /** A call, which a socket may listen to. */
 const CALL = { call_id: 'call' } as const
-/** As an object, and as a form spells it. */
+/** As an object, and in a form's spelling. */
 const VIDEO = { 'video.id': 'video', 'video[id]': 'video' } as const
 const PICTURES = {
   'image.file_id': 'file',
@@ -115,24 +115,24 @@ export const BODY: BodyRule = {
   prose: SAID,
   objects: OBJECTS,
 }
-/** The place of the model in a JSON body, in a form, and in a request that names none. */
+/** The place of the model in a JSON body, in a form, and for a request that names none. */
 export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({
   at: 'body',
   body: { ...BODY, ...rule },
 })
-/** The model is a field of a form. @param rule what else the form may name */
+/** The model is a field of a form. @param rule other places of the form */
 export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({
   at: 'body',
   body: { required: ['model'], multipart: true, ...rule },
 })
-/** The model is that of something stored: no request names it. */
+/** The model is that of a stored object: no request names it. */
 export const STORED: ModelPlace = { at: 'stored' }
 
-/** Places of tools, where the input brings these. */
+/** Places of tools inside the input. */
 const brought = (places: readonly string[]): string[] =>
   places.flatMap((place) => (place.startsWith('tools[].') ? [`input[].${place}`] : []))
 
-/** The body of a response: its input may be one text, and may bring tools as well. */
+/** The body of a response: its input may be one text, and may also contain tools. */
 export const responding = ({
   also = [],
   stored = [],
@@ -156,10 +156,10 @@ export const responding = ({
   })
 }
 
-/** The body of a request that gives text to something else than a chat. */
+/** The body of a request with text for something other than a chat. */
 const given = (rule: Partial<BodyRule> = {}): ModelPlace => body({ prose: GIVEN, ...rule })
 
-/** Items that a conversation keeps for responses to come. */
+/** Items that a conversation keeps for later responses. */
 const ITEMS = body({
   required: [],
   also: ['items[].tools[].model'],
@@ -187,11 +187,11 @@ export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRo
   class: 'neutral',
   ...more,
 })
-/** The field of a form in which a place begins. */
+/** The field of a form with which a place begins. */
 const fieldOf = (place: string): string => place.replace(/[.[].*$/, '')
 
 /**
- * The rows of a provider with fallback models: all of them get these places, so that none is
+ * The rows of a provider with fallback models: all rows get these places, so that none is
  * forgotten. In a form, which has no lists, none of their fields may name another model.
  */
 export const tryingOthers = (
@@ -237,17 +237,19 @@ const MADE = {
   ...within('part.', CITED),
   'annotation.container_id': 'container',
 }
-/** A response, with that. */
+/** A response and its containers. */
 export const RESPONSE = { creates: { id: 'response', 'response.id': 'response', ...MADE } } as const
 
 // If responses are stored, so are their items, and a later request can name an item instead of
 // repeating it, as the AI SDK does.
 const MADE_ITEMS = { ...MADE, 'output[].id': 'item', 'response.output[].id': 'item' } as const
 const naming = responding({ ...BODY, objects: { ...OBJECTS, 'input[].id': 'item' } })
-/** Responses, their background runs and what else takes their body, where they are stored. */
+/**
+ * Responses, their background runs and other endpoints with the same body, if responses are stored.
+ */
 const responseRows = (prefix: string): EndpointRow[] => [
   model(`POST ${prefix}/responses`, naming, { creates: { ...RESPONSE.creates, ...MADE_ITEMS } }),
-  // A response that runs in the background is read when it is there.
+  // A response that runs in the background is read when it is complete.
   neutral(`GET ${prefix}/responses/{response}`, { creates: MADE_ITEMS }),
   neutral(`DELETE ${prefix}/responses/{response}`),
   neutral(`POST ${prefix}/responses/{response}/cancel`),
@@ -256,7 +258,7 @@ const responseRows = (prefix: string): EndpointRow[] => [
   model(`POST ${prefix}/responses/input_tokens`, naming),
 ]
 
-/** The deletion of a fine-tuned model; those of everybody's stay. */
+/** The deletion of a fine-tuned model; public models stay. */
 export const deletesTuned = (prefix: string): EndpointRow =>
   model(
     `DELETE ${prefix}/models/{model:}`,
@@ -276,7 +278,7 @@ export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): En
     model(`POST ${prefix}/completions`, body({ ...whole, prose: GIVEN })),
     model(`POST ${prefix}/embeddings`, givenHere()),
     model(`POST ${prefix}/responses`, responding(whole), RESPONSE),
-    // `moderation: "low"` is how strictly a picture is looked at.
+    // `moderation: "low"` is how strictly a picture is checked.
     model(`POST ${prefix}/images/generations`, givenHere({ texts: ['moderation'] })),
     model(`POST ${prefix}/images/edits`, form({ objects: PICTURES })),
     model(`POST ${prefix}/images/variations`, form()),
@@ -292,7 +294,7 @@ export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): En
   ]
 }
 
-/** Files, as OpenAI has them. */
+/** Files, as at OpenAI. */
 const fileRows = (prefix: string): EndpointRow[] => [
   neutral(`POST ${prefix}/files`, { ...creates('file'), uploads: 'form' }),
   neutral(`GET ${prefix}/files`),
@@ -307,8 +309,7 @@ const batchRows = (prefix: string): EndpointRow[] => [
     names: { input_file_id: 'batch_input' },
   }),
   neutral(`GET ${prefix}/batches`),
-  // The files with the results and the errors come into being by themselves, and are their batch's
-  // maker's.
+  // The files with results and errors are created by the batch, and belong to its owner.
   neutral(`GET ${prefix}/batches/{batch}`, creates('file', 'output_file_id', 'error_file_id')),
   neutral(
     `POST ${prefix}/batches/{batch}/cancel`,
@@ -316,7 +317,7 @@ const batchRows = (prefix: string): EndpointRow[] => [
   ),
 ]
 
-/** Videos, as OpenAI has them. */
+/** Videos, as at OpenAI. */
 export const videoRows = (prefix: string): EndpointRow[] => [
   model(
     `POST ${prefix}/videos`,
@@ -334,7 +335,7 @@ export const videoRows = (prefix: string): EndpointRow[] => [
   neutral(`GET ${prefix}/videos/{video}/content`),
 ]
 
-/** Chat completions that are kept. */
+/** Stored chat completions. */
 const completionRows = (p: string): EndpointRow[] => [
   model(`POST ${p}/chat/completions`, body({ keeps: { at: 'store', by: [true] } }), {
     ...creates('completion'),
@@ -350,7 +351,7 @@ const conversationRows = (p: string): EndpointRow[] => [
   neutral(`GET DELETE ${p}/conversations/{conversation}/items/{any}`),
 ]
 
-/** Custom voices, and speech with them. */
+/** Custom voices. */
 const voiceRows = (p: string): EndpointRow[] => [
   model(`POST ${p}/audio/speech`, given({ objects: referring('voice', 'voice') })),
   neutral(`GET POST ${p}/audio/voice_consents`, creates('voice_consent')),
@@ -362,7 +363,7 @@ const voiceRows = (p: string): EndpointRow[] => [
   neutral(`GET DELETE ${p}/audio/voices/{voice}`),
 ]
 
-/** Files that come in parts. */
+/** Files that are uploaded in parts. */
 const uploadRows = (p: string): EndpointRow[] => [
   neutral(`POST ${p}/uploads`, creates('upload')),
   neutral(`POST ${p}/uploads/{upload}/parts`, { ...creates('upload_part'), uploads: 'form' }),
@@ -406,7 +407,7 @@ const skillRows = (p: string): EndpointRow[] => [
   neutral(`GET ${p}/skills/{skill}/versions/{any}/content`),
 ]
 
-/** A fine-tuning method or an evaluation may grade with models of its own, at any depth. */
+/** A fine-tuning method or an evaluation may use grader models, at any depth. */
 const trainingRows = (p: string): EndpointRow[] => [
   model(
     `POST ${p}/fine_tuning/jobs`,
@@ -439,7 +440,7 @@ const trainingRows = (p: string): EndpointRow[] => [
   neutral(`GET ${p}/evals/{eval}/runs/{any}/output_items/{any}`),
 ]
 
-/** Videos made of others, and the characters in them. */
+/** Videos derived from others, and the characters in them. */
 const videoChangeRows = (p: string): EndpointRow[] => [
   model(`POST ${p}/videos/{video}/remix`, STORED, creates('video')),
   model(`POST ${p}/videos/edits`, STORED, { ...creates('video'), names: VIDEO }),
@@ -449,7 +450,7 @@ const videoChangeRows = (p: string): EndpointRow[] => [
 ]
 
 /**
- * Threads of ChatKit, which its sessions make, and these are answered by nobody here: an
+ * Threads of ChatKit. They are created in its sessions, which do not pass through the proxy; an
  * administrator may share a thread.
  */
 const chatkitRows = (p: string): EndpointRow[] => [
@@ -528,6 +529,6 @@ export const OPENAI_ADMIN: readonly RegExp[] = [
   /^\/(v1|openai\/v1)\/(projects|dashboard|usage|me|login|billing|webhooks)($|[/:])/,
   /^\/dashboard($|[/:])/,
   /\/fine_tuning\/checkpoints\/.+\/permissions($|[/:])/,
-  // About the users of the whole account.
+  // Data about the users of the whole account.
   /\/safety\/(alerts|cases)($|[/:])/,
 ]

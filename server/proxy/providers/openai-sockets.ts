@@ -3,9 +3,9 @@ import type { BodyRule } from './endpoint-row.ts'
 import type { SocketRow } from './socket-row.ts'
 import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
-/** A session is set up in `session`, a response in `response`. */
+/** The settings of a session are in `session`, those of a response in `response`. */
 const SETUPS = ['session.', 'response.']
-/** Another model transcribes their audio: its place today, and that of the beta. */
+/** Another model transcribes their audio: its current place, and that of the beta. */
 const TRANSCRIBERS = [
   'session.audio.input.transcription.model',
   'session.input_audio_transcription.model',
@@ -115,13 +115,13 @@ export const OPENAI_REALTIME: SocketRow = {
   instead: { query: ['intent', 'transcription'], socket: OPENAI_TRANSCRIPTION },
 }
 
-/** A conversation with another provider that speaks so, or with other tools. */
+/** A conversation with another provider of this API, or with other tools. */
 export const realtimeSocket = (tools: ToolTypes): SocketRow => {
   const { instead: _, ...conversation } = OPENAI_REALTIME
   return { ...conversation, body: bodyOf(tools) }
 }
 
-/** The same with the tools of Azure, where it has both kinds. */
+/** The same with Azure's tools, for both kinds. */
 export const withTools = (socket: SocketRow, tools: ToolTypes): SocketRow => ({
   ...socket,
   body: bodyOf(tools),
@@ -134,10 +134,10 @@ const kebab = (signs: readonly string[]): string[] =>
   signs.map((sign) => sign.replaceAll(/[._]/g, '-'))
 
 /**
- * Places of settings in the gateway's messages: as OpenAI's, in a configuration, and in options.
+ * Places of settings in the gateway's messages: like OpenAI's, in a configuration, and in options.
  */
 const GATEWAY_SETUPS = [...SETUPS, 'config.', 'options.', '']
-/** The same place in each of them, of one in a session or a response. */
+/** The same place in each of them, for a place in a session or a response. */
 const inEverySetup = (place: string): string[] => {
   const inside = place.replace(/^(?:session|response)\./, '')
   return GATEWAY_SETUPS.map((at) => at + inside)

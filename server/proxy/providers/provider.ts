@@ -15,7 +15,7 @@ export interface Auth {
   readonly scheme?: string
 }
 
-/** How a provider writes an error, so that our own errors read like its. See error-response.ts. */
+/** The format of a provider's errors, which our own errors follow. See error-response.ts. */
 export type ErrorShape =
   | 'google'
   | 'openai'
@@ -50,25 +50,27 @@ export type UsageKind =
 export interface IdForms extends StringFilter {
   /** The object that a whole, decoded string names; null if it is not an id. */
   refOf(text: string): ObjectRef | null
-  /** Ids without a prefix, of letters and digits alone, where they all have one length. */
+  /** Ids without a prefix, of letters and digits only, if they all have the same length. */
   readonly bare?: RegExp
-  /** The objects in a list of addresses in a scheme of the provider's; null for other texts. */
+  /**
+   * The objects in a list of addresses with one of the provider's schemes; null for other texts.
+   */
   listed?(text: string): readonly ObjectRef[] | null
-  /** The objects that a model's name names. */
+  /** The objects named by a model's name. */
   readonly models?: ModelNames
 }
 
-/** A call that costs nothing and that only a good credential opens. */
+/** A call that costs nothing and that needs a valid credential. */
 export interface ProbeCall {
   readonly path: string
   readonly headers?: readonly string[]
-  /** Sent by POST; a GET without. */
+  /** The body of a POST; without it, a GET. */
   readonly body?: string
   /** Further statuses that mean a valid credential: 404 for an object that does not exist. */
   readonly opens?: readonly number[]
 }
 
-/** A provider as its file writes it. */
+/** A provider, as declared in its file. */
 export interface ProviderRow {
   readonly id: string
   readonly name: string
@@ -87,28 +89,28 @@ export interface ProviderRow {
   /** The query parameters in which its clients may send a key instead. */
   readonly keyParameters?: readonly string[]
   /**
-   * Hosts with the same API and a credential of their own, which an operator adds; the usual form
-   * of that credential, and other differences.
+   * Hosts with the same API but another credential, which an operator adds; the usual form of that
+   * credential, and other differences.
    */
   readonly elsewhere?: Pick<ProviderRow, 'hosts' | 'auth' | 'accountChoice'>
   /** Further hosts of the same provider, with their differences. */
   readonly sites?: readonly Site[]
   readonly endpoints: readonly EndpointRow[]
   /**
-   * Endpoints that hand out access or run the account, beyond those that are closed everywhere,
-   * matched anywhere in the loosened path: refused for every key.
+   * Endpoints that issue access or administer the account, in addition to those that are closed
+   * everywhere, matched anywhere in the loosened path: refused for every key.
    */
   readonly minting?: readonly RegExp[]
   readonly admin?: readonly RegExp[]
   /**
-   * Minting endpoints that we answer with a child key, `POST /path`, and how: the provider is never
-   * asked. All others stay closed.
+   * Minting endpoints for which we respond with a child key, `POST /path`, and the shape; the
+   * provider gets no request. All others stay closed.
    */
   readonly mints?: Readonly<Record<string, MintShapeName>>
   readonly errors: ErrorShape | ErrorTemplate
   readonly usage: UsageKind
   /**
-   * Response headers that name our account with this provider, beyond those that are always
+   * Response headers that name our account with this provider, in addition to those that are always
    * dropped.
    */
   readonly accountHeaders?: readonly string[]
@@ -117,7 +119,7 @@ export interface ProviderRow {
    */
   readonly accountChoice?: readonly string[]
   /**
-   * Request headers that pass although their names look like a credential or a person
+   * Request headers that are forwarded although their names look like a credential or a person
    * (forward/header-rules.ts), because the provider documents them.
    */
   readonly passes?: readonly string[]
@@ -125,24 +127,27 @@ export interface ProviderRow {
   readonly asks?: Asks
   /** Headers that name a stored object, and its kind. */
   readonly objectHeaders?: Readonly<Record<string, string>>
-  /** How the ids of its objects are spelled; without it as in OpenAI's dialect. */
+  /** The spelling of its objects' ids; by default, as in OpenAI's dialect. */
   readonly spelling?: Spelling
   /**
-   * Whether stored objects here have names that callers or operators choose, so that any name
-   * behind a collection in an unknown path is one.
+   * Whether stored objects here have names that callers or operators choose, so that any name after
+   * a collection in an unknown path is one.
    */
   readonly chosenNames?: true
   /** Public names, by kind: stock voices, published versions. */
   readonly publicObjects?: Readonly<Record<string, RegExp>>
   /** Whether its ids may have any form at every endpoint, because its software is unknown. */
   readonly anyIds?: true
-  /** Keys of a body that use resources that the operator set up with the provider. */
+  /** Keys of a body that use the operator's resources at the provider. */
   readonly operated?: Operated
   /** Advice in the refusal of an unowned object, by kind, if another request would work. */
   readonly instead?: Readonly<Record<string, string>>
   /** Parameters of paths that may be percent-encoded as a whole (Bedrock's ARNs). */
   readonly encoded?: readonly string[]
-  /** All spellings of one model, for comparison with a key's scope; without it the name itself. */
+  /**
+   * All spellings of one model, for comparison with a key's scope; by default, only the name
+   * itself.
+   */
   readonly modelNames?: (name: string) => string[]
 }
 
@@ -154,7 +159,7 @@ export interface Site extends Partial<
   >
 > {
   readonly hosts: readonly string[]
-  /** Whether they serve files to anybody who knows the address: no credential is sent there. */
+  /** Whether they serve files to anyone who knows the address, so that no credential is sent. */
   readonly anonymous?: true
 }
 
@@ -174,10 +179,7 @@ export interface Provider extends Omit<ProviderRow, 'endpoints' | 'operated' | '
   readonly operated?: OperatedKeys
 }
 
-/**
- * A provider that the operator adds, or the id of a built-in one that is dialled or authenticated
- * otherwise.
- */
+/** A provider that the operator adds, or changes to a built-in one's address or authentication. */
 export interface CustomProvider {
   readonly id: string
   /** The origin for callers, https and without a path. */
@@ -185,32 +187,32 @@ export interface CustomProvider {
   /** The dialled address instead, http or https, with an optional path prefix. */
   readonly dial?: string
   readonly auth?: Auth
-  /** The built-in provider whose API it has; OpenAI's dialect if left out. */
+  /** The built-in provider whose API it implements; by default, OpenAI's dialect. */
   readonly speaks?: string
   readonly endpoints?: readonly EndpointEntry[]
-  /** Paths that are closed, with all below. */
+  /** Closed paths, with everything below them. */
   readonly minting?: readonly string[]
   readonly admin?: readonly string[]
 }
 
-/** An address that may be called: whose it is, what callers name and where we dial. */
+/** An address that may be called: its provider, the origin for callers and the address to dial. */
 export interface Upstream {
   readonly provider: Provider
-  /** As callers name it: `https://host[:port]`. */
+  /** The origin for callers: `https://host[:port]`. */
   readonly origin: string
   readonly dial: DialAddress
   /**
-   * The values of the host pattern (`{ resource: 'acme' }`): the credential must carry the same.
+   * The values of the host pattern (`{ resource: 'acme' }`); the credential must have the same.
    */
   readonly instance: Readonly<Record<string, string>>
   /** The parts of the host that callers choose (`{ deployment: 'model-1' }`). */
   readonly hostParts?: Readonly<Record<string, string>>
 }
 
-/** The dialled address of an upstream, as the operator writes it. */
+/** The dialled address of an upstream, as set by the operator. */
 export interface DialAddress {
   /** `http://127.0.0.1:9000` */
   readonly origin: string
-  /** Put in front of the path, without a slash at its end; `''` for none. */
+  /** Put before the path, without a final slash; `''` for none. */
   readonly basePath: string
 }

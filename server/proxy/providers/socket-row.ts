@@ -1,11 +1,11 @@
-// The row of a WebSocket endpoint: how its messages are recognised, and where they name models,
+// The row of a WebSocket endpoint: how to recognise its messages, and where they name models,
 // stored objects and usage.
 import type { BodyRule } from './endpoint-row.ts'
 import type { ErrorTemplate } from './provider.ts'
 
 /**
- * How a message is recognised: by an existing place (`serverContent.modelTurn`), or by a place and
- * its value (`type=response.done`).
+ * A sign of a message: an existing place (`serverContent.modelTurn`), or a place and its value
+ * (`type=response.done`).
  */
 export type Sign = string
 
@@ -24,11 +24,14 @@ export interface SocketRow {
   readonly namedLater?: true
   /** Messages of clients that start no response. */
   readonly quiet: readonly Sign[]
-  /** Messages of clients that ask for one: the next that may start one waits until it has begun. */
+  /**
+   * Messages of clients that ask for a response: the next message that may start one waits until it
+   * has begun.
+   */
   readonly starts: readonly Sign[]
   /**
    * Client messages that may start a response together, such as audio. Any other message is
-   * unknown: it may start one, and passes for no scoped key.
+   * unknown: it may start one, and is refused for scoped keys.
    */
   readonly mayStart: readonly Sign[]
   /**
@@ -36,31 +39,31 @@ export interface SocketRow {
    * a response and names nothing; it is not read further.
    */
   readonly mediaText?: readonly (readonly [before: string, after: string])[]
-  /** Places in which clients may send a credential: a message that has one does not pass. */
+  /** Places in which clients may send a credential: a message with one is refused. */
   readonly credentials?: readonly string[]
   /** Non-JSON text of clients that starts no response. */
   readonly commands?: readonly string[]
-  /** Whether binary frames of clients hold media, and not JSON. */
+  /** Whether binary frames of clients contain media, not JSON. */
   readonly media?: true
-  /** Messages of the provider with which a response begins and ends. */
+  /** Messages of the provider that begin and end a response. */
   readonly begins: readonly Sign[]
   readonly ends: readonly Sign[]
-  /** Provider messages that say that a requested response does not begin. */
+  /** Provider messages that report that a requested response does not begin. */
   readonly fails: readonly Sign[]
   /** The place of the response's name in a provider message. */
   readonly responseId?: string
   /** The place of usage in a provider message. */
   readonly usage?: string
   /**
-   * Kinds of objects that a session may have created: an id without a known owner passes, another
-   * key's does not.
+   * Kinds of objects that a session may have created: an id without a known owner is allowed,
+   * another key's is not.
    */
   readonly local?: readonly string[]
   /** The message of an error; without it only the close frame reports it. */
   readonly error?: ErrorTemplate
   /**
-   * The parameter of the query, and its value, that ask for another kind of socket where the query
-   * names no model.
+   * The query parameter, and its value, that ask for another kind of socket if the query names no
+   * model.
    */
   readonly instead?: {
     readonly query: readonly [name: string, value: string]

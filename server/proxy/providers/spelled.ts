@@ -1,5 +1,5 @@
-// Ids in the provider's full spelling outside of a body: in a query, in a header, in a trailer, as
-// they are or as strings of JSON.
+// Finds ids in the provider's full spelling outside a body: in a query, a header or a trailer,
+// plain or in JSON strings.
 import { headSlot, type QuickCheck } from '../json/tables.ts'
 import { parseJson } from '../json/paths.ts'
 import { decodedFully, type ObjectRef } from './object-ref.ts'
@@ -9,11 +9,11 @@ const MARK = 1
 const ONLY_BEFORE = 2
 const IN_NONE = 3
 const [SLASH, PERCENT] = [0x2f, 0x25]
-/** First bytes of JSON that holds strings. */
+/** First bytes of JSON that contains strings. */
 const IS_JSON = /^\s*[[{"]/
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/g
 
-/** Whether a text can be an id, or JSON with one: decided by its length and its first bytes. */
+/** Whether a text can be an id, or JSON with one, by its length and first bytes. */
 export function mayBeId(text: string, { firsts, shortest, longest, quick }: IdForms): boolean {
   if (text.length < shortest) return false
   const first = text.charCodeAt(0)
@@ -41,15 +41,15 @@ function beginsLikeOne(text: string, { marks, headBytes, slots, uuids }: QuickCh
   return uuids !== null && text.length >= uuids.shortest
 }
 
-/** Shortest id that is looked for within a text, and the longest such text. */
+/** Shortest id that is searched for in a text, and the longest such text. */
 const SHORTEST_PIECE = 8
 const LONGEST_WRAPPED = 2_048
 const WRAPPING = /[^\w./:%-]/
 
-/** A space that is not one of a list: then it is prose, in which an id is text. */
+/** A space that does not belong to a list: the text is prose, in which an id is only text. */
 const PROSE = /[^,;\s]\s+[^,;\s]/
 
-/** Whether a text may hold an id in a list or in brackets: `a,ID`, `('ID')`, `ID@v1`. */
+/** Whether a text may contain an id in a list or in brackets: `a,ID`, `('ID')`, `ID@v1`. */
 export const mayWrapId = (text: string): boolean =>
   text.length > SHORTEST_PIECE &&
   text.length <= LONGEST_WRAPPED &&
@@ -60,7 +60,7 @@ export const mayWrapId = (text: string): boolean =>
 export const piecesOf = (text: string): string[] =>
   mayWrapId(text) ? text.split(/[^\w./:-]+/).filter((piece) => piece.length >= SHORTEST_PIECE) : []
 
-/** Within a longer text only ids known to be another key's count. */
+/** In a longer text, only ids known to be another key's count. */
 function refWithin(piece: string, ids: IdForms): ObjectRef[] {
   const ref = mayBeId(piece, ids) ? ids.refOf(piece) : null
   return ref === null ? [] : [{ kind: ref.kind, id: ref.id, mayBeUnknown: true }]

@@ -1,5 +1,5 @@
-// Providers that the operator adds by the API: a server that speaks OpenAI's dialect, or has the
-// API of a built-in provider, under a name of its own.
+// Providers that the operator adds by the API: servers with OpenAI's dialect, or with the API of a
+// built-in provider, under their own name.
 import { Problem, invalidField } from '../../common/errors.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
@@ -19,7 +19,7 @@ export interface ProviderWishes {
   speaks: string | null
 }
 
-/** All of them, oldest first: there are never many. */
+/** All stored providers, oldest first: there are never many. */
 export async function storedProviders(store: Store): Promise<CustomProvider[]> {
   const rows = await store.db
     .selectFrom('providers')
@@ -40,7 +40,7 @@ export async function storedProviders(store: Store): Promise<CustomProvider[]> {
   }))
 }
 
-/** Stores a provider. @throws Problem `invalid_field` where the id or the origin is taken */
+/** Stores a provider. @throws Problem `invalid_field` if the id or the origin is taken */
 export async function createProvider(
   store: Store,
   id: string,
@@ -55,8 +55,8 @@ export async function createProvider(
 }
 
 /**
- * Changes a stored provider; undefined fields stay. @throws Problem `provider_not_found`;
- * `invalid_field` where the origin is taken
+ * Changes a stored provider; undefined keeps a field. @throws Problem `provider_not_found`;
+ * `invalid_field` if the origin is taken
  */
 export async function changeProvider(
   store: Store,
@@ -74,7 +74,9 @@ export async function changeProvider(
   if (changed === undefined || changed.affected === 0) throw noSuchProvider()
 }
 
-/** Deletes a stored provider and its credentials, for good. @throws Problem `provider_not_found` */
+/**
+ * Deletes a stored provider and its credentials permanently. @throws Problem `provider_not_found`
+ */
 export async function deleteProvider(store: Store, id: string): Promise<void> {
   if (!(await store.run(removeProvider, { id }))) throw noSuchProvider()
 }

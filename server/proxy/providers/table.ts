@@ -7,7 +7,9 @@ import { exactHosts, hostFamily, type HostFamily } from './host-patterns.ts'
 import type { CustomProvider, DialAddress, Provider, ProviderRow, Upstream } from './provider.ts'
 import { PROVIDERS } from './rows/index.ts'
 
-/** All providers at one time; immutable. A change of the settings or the store makes another. */
+/**
+ * All providers at one time; immutable. A change to the settings or the store creates a new table.
+ */
 export interface ProviderTable {
   /** Every provider, built-in and added. */
   readonly providers: readonly Provider[]
@@ -17,7 +19,7 @@ export interface ProviderTable {
   /** The provider of this address; null: it may not be called. */
   find(hostname: string, port: number): Upstream | null
   /**
-   * A provider of the same domain as a host, or null: its error format is used to refuse an unknown
+   * A provider in the same domain as a host, or null: its error format is used to refuse an unknown
    * address.
    */
   findByDomain(hostname: string): Provider | null
@@ -30,8 +32,8 @@ export interface TableSettings {
   /** Providers of `TOLLMARK_PROVIDERS`. */
   readonly custom?: readonly CustomProvider[]
   /**
-   * The values of host patterns that stored credentials carry: `{ provider: 'azure', values: {
-   * resource: 'acme' } }`.
+   * The values of host patterns in stored credentials: `{ provider: 'azure', values: { resource:
+   * 'acme' } }`.
    */
   readonly instances?: readonly {
     readonly provider: string
@@ -84,7 +86,10 @@ class TableBuilder {
     this.#settings = settings
   }
 
-  /** Adds a provider at all of its hosts. @param dial where it is dialled unless a setting says otherwise */
+  /**
+   * Adds a provider at all of its hosts. @param dial where it is dialled, unless a setting
+   * overrides it
+   */
   add(row: ProviderRow, dial: string | undefined): void {
     const main = compileProvider(row)
     this.byId.set(row.id, main)

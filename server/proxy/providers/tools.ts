@@ -1,13 +1,13 @@
-// The models that a provider runs for a tool, plugin or option besides the request's own: step 5 of
-// the contract.
+// The models that a provider runs for a tool, plugin or option, in addition to the request's own:
+// step 5 of the contract.
 //
-// A key that is limited to models passes only where everything that a tool runs is allowed. A tool
-// that runs no other model that is billed as one stays open, because ordinary agents search the web
-// and run code; each row says why.
+// For a key that is limited to models, every model that a tool runs must be allowed. A tool that
+// runs no other billed model stays open, because ordinary agents search the web and run code; each
+// row gives the reason.
 
 /** The models that a tool runs. */
 export type Runs =
-  /** No other model that is billed as one; `why` and where that is written. */
+  /** No other billed model; `why`, and the source. */
   | { readonly runs: 'nothing'; readonly why: string }
   /**
    * These models, unless the tool names its own: each of them must be allowed. `allow`: what to add
@@ -17,9 +17,9 @@ export type Runs =
       readonly runs: readonly string[]
       readonly allow: string
       readonly why: string
-      /** Places within the tool that name its model; `model` where left out. */
+      /** Places within the tool that name its model; `model` by default. */
       readonly named?: readonly string[]
-      /** A place of the whole body that names it instead. */
+      /** A place in the whole body that names it instead. */
       readonly unless?: string
       /** Whether a header of the endpoint's row may name it instead. */
       readonly header?: true
@@ -38,7 +38,7 @@ export type Runs =
  */
 export interface ToolTypes {
   readonly types: Readonly<Record<string, Runs>>
-  /** The treatment of a type without a row. */
+  /** The rule for a type without a row. */
   readonly others: Runs
 }
 
@@ -54,12 +54,14 @@ export interface ToolPlace {
 /** The meaning of a tool's keys; null: its content runs nothing else. */
 export type ToolKeys = ReadonlyMap<string, ToolKeys | null>
 
-/** Tools that a key names instead of a type: any other key may run a model of its own. */
+/**
+ * Tools that are identified by a key instead of a type: any other key may run a model of its own.
+ */
 export interface KeyedTools {
   /** The paths of one tool. */
   readonly at: readonly string[]
   readonly keys: ToolKeys
-  /** Keys of tools of another dialect, which types tell. */
+  /** Keys of tools of another dialect, which are identified by types. */
   readonly others?: readonly string[]
 }
 
@@ -75,8 +77,8 @@ const INDEX = nothing('Searches an index that was built when its files were stor
 const ITSELF = nothing("The request's own model runs it.")
 
 /**
- * New types of tools appear monthly, and some bring models of their own: until a row says otherwise
- * they are not for limited keys.
+ * New types of tools appear monthly, and some use models of their own: until they have a row,
+ * limited keys may not use them.
  */
 const REFUSED: Runs = {
   runs: 'unknown',
@@ -90,7 +92,7 @@ const PASSED = nothing('The provider runs no tools.')
 
 /**
  * Servers that run no tools: DeepSeek, Together, Cerebras, Cohere and Fireworks only ask the caller
- * to.
+ * to run them.
  */
 export const CALLER_TOOLS: ToolTypes = {
   types: { '': CALLER, function: CALLER, custom: CALLER },
@@ -285,7 +287,7 @@ export const PERPLEXITY_TOOLS: ToolTypes = {
 }
 
 /**
- * ai.google.dev/gemini-api/docs/interactions. A store of RAG embeds, and may rank, with models that
+ * ai.google.dev/gemini-api/docs/interactions. A RAG store embeds, and may rank, with models that
  * are stored with it.
  */
 export const INTERACTION_TOOLS: ToolTypes = {
@@ -310,8 +312,8 @@ const inBothCases = (keys: readonly (readonly [string, ToolKeys | null])[]): Too
 /**
  * ai.google.dev/api/caching#Tool,
  * cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1beta1/Tool: functions are the
- * caller's, searches are billed each, code runs without a model. A store of RAG is refused by its
- * own place.
+ * caller's, searches are billed each, code runs without a model. A RAG store is refused by its own
+ * place.
  */
 export const GEMINI_TOOL_KEYS: ToolKeys = inBothCases([
   ...[
@@ -399,7 +401,7 @@ const OPENROUTER_TYPES: Readonly<Record<string, Runs>> = {
   ...all(ITSELF, 'openrouter:tool_search'),
   'openrouter:code_interpreter': CODE,
   'openrouter:mcp': SERVER,
-  // Without a model of its own it runs the request's; its tools are checked like the request's.
+  // Without its own model, it runs the request's; its tools are checked like the request's.
   'openrouter:subagent': ITSELF,
   'openrouter:advisor': {
     runs: 'unknown',
@@ -416,8 +418,8 @@ const OPENROUTER_TYPES: Readonly<Record<string, Runs>> = {
 export const OPENROUTER_TOOLS: ToolTypes = { types: OPENROUTER_TYPES, others: REFUSED }
 
 /**
- * openrouter.ai/docs/guides/features/plugins. Routers choose a model only where the request names
- * the router as its model.
+ * openrouter.ai/docs/guides/features/plugins. Routers choose a model only if the request names the
+ * router as its model.
  */
 export const OPENROUTER_PLUGINS: ToolTypes = {
   types: {
@@ -525,7 +527,7 @@ const undated = (type: string): string => type.replace(/_(?:20\d{6}|20\d\d_\d\d_
 /** The models that a tool of this type runs; null for a tool without a type. */
 export function runsOf({ types, others }: ToolTypes, type: string | null): Runs {
   const name = type === null ? '' : undated(type)
-  // A text that is not a type must not be taken for a tool without one.
+  // A text that is not a type must not count as a tool without one.
   if (type === '' || (type !== null && name === '')) return others
   return (Object.hasOwn(types, name) ? types[name] : undefined) ?? others
 }

@@ -1,4 +1,5 @@
-// Sockets that transcribe as long as audio comes: each minute is a row. Their query names the model.
+// Sockets that transcribe as long as audio arrives: each minute is a row. Their query names the
+// model.
 import { BY_MINUTE, type SocketRow } from './socket-row.ts'
 
 const MINUTES = {

@@ -1,4 +1,4 @@
-// Ids whose form no row declares: at unknown endpoints, and in fields such as `file_id`.
+// Recognizes ids whose form no row declares: at unknown endpoints, and in fields such as `file_id`.
 import { CLOUD_RESOURCE } from './cloud-resources.ts'
 import {
   ALPHANUMERIC,
@@ -13,7 +13,7 @@ import { decodedFully, type ObjectRef } from './object-ref.ts'
 import type { IdForms } from './provider.ts'
 import { uuidOf } from './uuids.ts'
 
-/** The kind of what came into being at an endpoint that no row knows. */
+/** The kind of objects created at an endpoint without a row. */
 export const OF_UNKNOWN_KIND = 'object'
 
 /** An id of an unknown kind: `collection_…`, `21m00Tcm4TlvDq8ikWAM`. */
@@ -42,7 +42,7 @@ export function withUnknownForms(forms: IdForms): IdForms {
   }
 }
 
-/** A text without spaces around it, or the segments of the path or address that it is. */
+/** A text without surrounding spaces, or its segments if it is a path or address. */
 function segmentsOf(text: string): readonly string[] {
   const plain = (text.includes('%') ? decodedFully(text) : text).trim()
   return !plain.includes('/') || /\s/.test(plain) ? [plain] : plain.split(/[/?#]/)
@@ -52,7 +52,7 @@ function segmentsOf(text: string): readonly string[] {
  * The object that a text in an id field of such an endpoint's request names: an id as providers
  * generate them, in any form; null for a name.
  *
- * @param isPublic whether anybody may name it
+ * @param isPublic whether any key may name it
  */
 export function givenId(
   text: string,
@@ -78,7 +78,10 @@ export function madeSomewhere(id: string, unknownForms: IdForms): ObjectRef | nu
   return { kind: ref.kind === ANY_KIND ? OF_UNKNOWN_KIND : ref.kind, id: ref.id }
 }
 
-/** Whether a segment of such an endpoint's path names an object: it can hardly be anything else. */
+/**
+ * Whether a segment of such an endpoint's path names an object, because it can hardly be anything
+ * else.
+ */
 export function namesObject(segment: string, forms: IdForms): boolean {
   const ref = forms.refOf(segment)
   // Names of models are long, too, but have few digits.

@@ -1,4 +1,4 @@
-// The possible meanings of a path without a row: read as the most lenient server would.
+// Finds the possible meanings of a path without a row, read as the most lenient server would.
 import type { Match } from './endpoint.ts'
 import type { Resembled } from './endpoint-table.ts'
 import { ANY_KIND } from './ids.ts'
@@ -10,13 +10,13 @@ import { namesObject, OF_UNKNOWN_KIND } from './unknown-ids.ts'
 /** No stored objects. */
 export const NO_OBJECTS: readonly ObjectRef[] = []
 
-/** The places where servers write the id of a new object. */
+/** The places where servers return the id of a new object. */
 const MADE_SOMEWHERE = { id: OF_UNKNOWN_KIND, 'data.id': OF_UNKNOWN_KIND } as const
 
-/** Most segments read of an unknown path; no provider's path has as many. */
+/** Maximum number of segments of an unknown path; no provider's path has as many. */
 const MOST_SEGMENTS = 24
 
-/** The match of a path that no row has. */
+/** The match of a path without a row. */
 export function unknownMatch(path: string, loose: Loose): Match {
   const hasDots = path.split('/').some((segment) => segment === '.' || segment === '..')
   return {
@@ -31,8 +31,9 @@ export function unknownMatch(path: string, loose: Loose): Match {
 }
 
 /**
- * A path without a row. An upstream may still read it as a row's: then its body counts as that
- * row's, and everything in the path that could be the name of a stored object counts as one.
+ * Matches a path without a row. An upstream may still read it as a row's path: its body then counts
+ * as that row's, and everything in the path that could be the name of a stored object counts as
+ * one.
  */
 export function resembling(
   unknown: Match,
@@ -89,15 +90,15 @@ function namesInCollections(segments: readonly string[]): ReadonlySet<string> {
   for (const segment of segments) {
     const isPlace: boolean = collection !== null && OPEN_COLLECTIONS.has(collection)
     if (collection !== null && !isPlace) names.add(segment.replace(/:.*$/s, ''))
-    // `us` is a place, and no collection.
+    // `us` is a location, not a collection.
     collection = !isPlace && COLLECTION.test(segment) ? segment.toLowerCase() : null
   }
   return names
 }
 
 /**
- * A path as the most lenient server could read it. `plain` says that it, case aside, was spelled so
- * already.
+ * A path as the most lenient server could read it. `plain`: it was already in this form, except for
+ * case.
  */
 export interface Loose {
   /** In lower case. */
@@ -109,7 +110,7 @@ export interface Loose {
 
 /**
  * Reads a path leniently: decoded until nothing changes, without `;parameters`, empty and dot
- * segments and slashes at the end.
+ * segments, and final slashes.
  */
 export function loosen(path: string): Loose {
   // Wide and ligated letters count as their plain ones: `client_ſecrets`.
@@ -127,8 +128,8 @@ export function loosen(path: string): Loose {
 /** A gRPC path, `/package.Service/Method`: grpc.io/docs, PROTOCOL-HTTP2. */
 const GRPC = /^\/(?:[\w$-]+\/)*\w+(?:\.[a-z_]\w*)+\/\w+$/
 /**
- * A last segment that says that it lists, reads or deletes: `ListFiles`, `files.list`,
- * `files:batchGet`, `delete`.
+ * A last segment that means a list, read or deletion: `ListFiles`, `files.list`, `files:batchGet`,
+ * `delete`.
  */
 const READS = /(?:^|[.:])(?:[Bb]atch)?(?:[Ll]ist|[Gg]et|[Dd]elete|[Pp]urge|[Ee]xport)(?:$|[A-Z_-])/
 

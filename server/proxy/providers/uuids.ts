@@ -1,7 +1,6 @@
-// UUIDs as the servers of providers read them. Python's `uuid.UUID` takes dashes anywhere or
-// nowhere, braces and `urn:uuid:`; Rust's and Go's the same but for the dashes; PostgreSQL any
-// dashes between groups; Java groups that lack their leading zeros; .NET parentheses and
-// `{0x…,0x…}`.
+// Parses UUIDs as providers' servers do. Python's `uuid.UUID` takes dashes anywhere or nowhere,
+// braces and `urn:uuid:`; Rust's and Go's the same but for the dashes; PostgreSQL any dashes
+// between groups; Java groups that lack their leading zeros; .NET parentheses and `{0x…,0x…}`.
 
 const CANONICAL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Characters around the digits, or between them. */
@@ -24,7 +23,7 @@ export function uuidOf(text: string): string | null {
   return DIGITS.test(digits) ? grouped(digits) : withZeros(lower)
 }
 
-/** Its digits without dashes: how some providers write it. */
+/** Its digits without dashes, as some providers write them. */
 export const withoutDashes = (uuid: string): string => uuid.replaceAll('-', '')
 
 function grouped(digits: string): string {

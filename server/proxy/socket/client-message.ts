@@ -1,27 +1,27 @@
-// A client's message while it is held. It is unmasked in place, so that its bytes are held once, and
-// masked again before it is forwarded.
+// A client's message while it is held. It is unmasked in place, so that its bytes are stored only
+// once, and masked again before it is forwarded.
 import { applyMask, type FrameHead } from '../../http1/websocket/frames.ts'
 import { PieceList } from '../inspect/piece-list.ts'
 import { STEP_BYTES, type SlicedTask } from '../inspect/scheduler.ts'
 
-/** The cost of one more fragment besides its bytes, in bytes: memory for it, and time. */
+/** The cost of a fragment in addition to its bytes, in bytes: memory and time. */
 const FRAGMENT_BYTES = 256
 
-/** A message that is held. As a task, it is masked again. */
+/** A held message. As a task, it masks itself again. */
 export interface HeldMessage extends SlicedTask {
   readonly opcode: number
   /** Bytes of the payload so far. */
   readonly length: number
   /** The cost of masking again, in bytes. */
   readonly effort: number
-  /** The payload so far; without the masks until the first step. */
+  /** The payload so far; unmasked until the first step. */
   readonly pieces: readonly Buffer[]
   step(): 'more' | 'done'
   /** The message in its frames, masked again: the pieces to send. */
   toFrames(): readonly Buffer[]
 }
 
-/** A message of one frame that came whole, as most are. */
+/** A message of one frame that arrived whole, as most do. */
 export class WholeMessage implements HeldMessage {
   readonly opcode: number
   readonly length: number
@@ -29,7 +29,7 @@ export class WholeMessage implements HeldMessage {
   readonly #raw: Buffer
   readonly #mask: number
 
-  /** @param raw with its head; it is changed @param at where its payload begins */
+  /** @param raw the frame with its head; it is modified @param at where its payload begins */
   constructor({ opcode, mask, length }: FrameHead, raw: Buffer, at: number) {
     this.opcode = opcode
     this.length = length
@@ -43,7 +43,7 @@ export class WholeMessage implements HeldMessage {
     return this.length
   }
 
-  /** Takes the mask off, or puts it on. */
+  /** Removes the mask, or applies it. */
   step(): 'done' {
     for (const payload of this.pieces) applyMask(payload, this.#mask, 0)
     return 'done'
@@ -59,7 +59,7 @@ function wantMask(mask: number | null): number {
   return mask
 }
 
-/** A frame of the message: its head as it came, its mask, and its payload's length. */
+/** A frame of the message: its head as received, its mask, and its payload's length. */
 interface Fragment {
   readonly head: Buffer
   readonly mask: number
@@ -109,7 +109,7 @@ export class ClientMessage implements HeldMessage {
     return this.#payload.all()
   }
 
-  /** Bytes for the next frame besides its own: several frames are copied. */
+  /** Extra bytes for the next frame, because several frames are copied. */
   costOf({ length }: FrameHead): number {
     if (this.fragments === 0) return 0
     return FRAGMENT_BYTES + length + (this.fragments === 1 ? this.received : 0)
@@ -122,7 +122,9 @@ export class ClientMessage implements HeldMessage {
     this.received += raw.length
   }
 
-  /** @param raw as it came; it is changed @param at where it begins in the payload of its frame */
+  /**
+   * @param raw as received; it is modified @param at where it begins in the payload of its frame
+   */
   addPayload(raw: Buffer, at: number): void {
     const last = this.#fragments.at(-1)
     if (last !== undefined) applyMask(raw, last.mask, at)
@@ -130,7 +132,7 @@ export class ClientMessage implements HeldMessage {
     this.received += raw.length
   }
 
-  /** Puts the mask on the next bytes. */
+  /** Applies the mask to the next bytes. */
   step(): 'more' | 'done' {
     const { pieces } = this
     for (let left = STEP_BYTES; left > 0;) {

@@ -1,5 +1,5 @@
 // The client's side: each message is held until it is complete and inspected, and forwarded in its
-// original frames. Control frames pass immediately.
+// original frames. Control frames are forwarded immediately.
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
 import { CLOSE, FrameError, OPCODE, type FrameHead } from '../../http1/websocket/frames.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
@@ -10,13 +10,13 @@ import type { SocketRows } from './socket-rows.ts'
 
 /** Events of the client's side for its session. */
 export interface ClientListener {
-  /** A message may not pass, or could not be inspected. */
+  /** A message may not be forwarded, or could not be inspected. */
   onRefused(error: unknown): void
   /** No row could be reserved for what a message may start. */
   onFull(): void
   /** The bytes are not WebSocket frames, or exceed a limit. */
   onBroken(error: FrameError): void
-  /** The client has said that it closes; the frame has gone up. */
+  /** The client has sent a close frame, which has been forwarded. */
   onCloseFrame(): void
   onClientEnd(): void
   onClientGone(): void
@@ -26,23 +26,25 @@ export interface ClientListener {
 
 /** Limits of the client's side: sizes in bytes, times in milliseconds. */
 export interface ClientLimits {
-  /** Bytes of a message, with the heads of its frames. */
+  /** Maximum bytes of a message, with the heads of its frames. */
   readonly message: number
-  /** Milliseconds that a message may take before it has to come at a certain pace. */
+  /** Milliseconds that a message may take before a minimum rate applies. */
   readonly grace: number
 }
 
-/** Bytes a second at which a message has to come, on average, once its grace is over. */
+/** Minimum average rate of a message after its grace period, in bytes per second. */
 const MIN_RATE = 16 * 1024
-/** Fragments of a message, as many as `ws` takes; of the longest message, 1.5 KB each. */
+/** Maximum number of fragments of a message, as in `ws`; in the longest message, 1.5 KB each. */
 const MAX_FRAGMENTS = 16 * 1024
 /** Payloads up to this size are masked synchronously, which takes some 50 µs. */
 const MAX_SYNC_BYTES = 128 * 1024
 const NO_ROOM = 'The proxy has no room for the message at the moment.'
-/** More than this is sent at once, and not with what comes behind it. */
+/** More than this is sent immediately, without waiting for more. */
 const MAX_UNSENT_BYTES = 64 * 1024
 
-/** How long the last messages of a client that has left may take to go up (milliseconds). */
+/**
+ * How long the last messages of a client that has left may take to be forwarded (milliseconds).
+ */
 const LAST_MESSAGES_MS = 5_000
 
 /** Reads the frames of the client. One per socket. */
@@ -55,15 +57,15 @@ export class ClientSide implements RawReader, PumpSink {
   readonly #limits: ClientLimits
   readonly #listener: ClientListener
   #frame: FrameHead | null = null
-  /** The message that is coming; null between two. */
+  /** The message being received; null between two. */
   #message: ClientMessage | null = null
-  /** The message that is being inspected. */
+  /** The message being inspected. */
   #inspected: HeldMessage | null = null
-  /** Whether the message may be dropped to make room for others. */
+  /** Whether the message may be evicted to make room for others. */
   #isEvictable = false
-  /** The control frame that is coming, as it came. */
+  /** The control frame being received, unchanged. */
   #control: Buffer[] = []
-  /** What may go up and was not sent. */
+  /** Bytes that may be forwarded and have not been sent. */
   #unsent: Buffer[] = []
   #unsentBytes = 0
   #awaitsDrain = false
@@ -87,7 +89,7 @@ export class ClientSide implements RawReader, PumpSink {
     this.pump = new FramePump(client, this, true, () => inspector.owner)
   }
 
-  /** Whether a message takes longer to come than it may. @param now monotonic milliseconds */
+  /** Whether a message takes longer to arrive than it may. @param now monotonic milliseconds */
   isTooSlow(now: number): boolean {
     if (this.#message === null) return false
     const took = now - this.#message.since
@@ -97,7 +99,7 @@ export class ClientSide implements RawReader, PumpSink {
   onUpstreamDrain(): void {
     if (!this.#awaitsDrain) return
     this.#awaitsDrain = false
-    // It may have been a control frame, in the middle of a message.
+    // It may have been a control frame in the middle of a message.
     if (this.#message === null && this.#inspected === null) this.#slot.releaseBytes()
     this.pump.unblock()
   }
@@ -182,7 +184,7 @@ export class ClientSide implements RawReader, PumpSink {
       throw new FrameError(CLOSE.tooBig, `A message is longer than ${this.#limits.message} bytes.`)
   }
 
-  /** The client has left: what it sent before still goes up, if that takes no longer than a moment. */
+  /** The client has left: what it sent before is still forwarded, if that does not take long. */
   #whenRead(call: () => void): void {
     let isCalled = false
     const once = (): void => {
@@ -209,7 +211,7 @@ export class ClientSide implements RawReader, PumpSink {
     this.#control = []
     if (opcode !== OPCODE.close) return
     this.#flush()
-    // Nothing may follow it (RFC 6455, section 5.5.1).
+    // No frame may follow a close frame (RFC 6455, section 5.5.1).
     this.pump.stop()
     this.#listener.onCloseFrame()
   }
@@ -226,7 +228,7 @@ export class ClientSide implements RawReader, PumpSink {
     }
   }
 
-  /** Reads nothing until it is known whether a message may pass. */
+  /** Reads nothing until it is known whether a message may be forwarded. */
   async #wait(starts: Promise<StartsResponse>): Promise<void> {
     this.pump.block()
     try {
@@ -242,14 +244,15 @@ export class ClientSide implements RawReader, PumpSink {
     if (starts === 'no') return this.#pass()
     const ready = this.#rows.ready()
     if (ready === true) return this.#start(starts)
-    // While the last response that the limit allows is in progress, what could start another is
-    // dropped: a microphone sends on and may not cut it short. The socket closes when it ends.
+    // While the last response that the limit allows is in progress, messages that could start
+    // another are dropped: a microphone keeps sending, and must not cut the response short. The
+    // socket closes when it ends.
     if (ready === false)
       return starts === 'perhaps' && this.#rows.isFinishing ? this.#drop() : this.#refuseFull()
     void this.#waitForRow(ready, starts)
   }
 
-  /** Reads nothing until it is known whether there is a row. */
+  /** Reads nothing until it is known whether a row is available. */
   async #waitForRow(ready: Promise<void>, starts: StartsResponse): Promise<void> {
     this.pump.block()
     await ready
@@ -272,7 +275,7 @@ export class ClientSide implements RawReader, PumpSink {
     this.#sendMessage(message)
   }
 
-  /** Reads nothing until the masks are on again. */
+  /** Reads nothing until the message is masked again. */
   async #passInSlices(message: HeldMessage): Promise<void> {
     this.pump.block()
     await this.#inspector.runSliced(message)
@@ -298,7 +301,7 @@ export class ClientSide implements RawReader, PumpSink {
     if (!this.#isClosed) this.#listener.onFull()
   }
 
-  /** The session has ended: nothing more is forwarded. */
+  /** The session has ended: stops forwarding. */
   close(): void {
     this.#flush()
     this.#isClosed = true
@@ -318,7 +321,7 @@ export class ClientSide implements RawReader, PumpSink {
     if (this.#unsentBytes > MAX_UNSENT_BYTES) this.#flush()
   }
 
-  /** Sends what may go up: what came together, in one write. */
+  /** Sends what may be forwarded; bytes that came together are sent in one write. */
   #flush(): void {
     const pieces = this.#unsent
     if (pieces.length === 0 || this.#isClosed) return

@@ -6,40 +6,40 @@ import { FrameError, FrameReader, type FrameSink } from '../../http1/websocket/f
 import { costOf, PUMP_COST, pumpTurns } from './pump-turns.ts'
 
 /**
- * One frame of a piece up to this size is read at once, whoever waits: most pieces are one frame of
- * audio or of text, and a turn would cost as much as it.
+ * One frame of a piece up to this size is read without waiting for a turn: most pieces are one
+ * frame of audio or text, and a turn would cost as much as the frame.
  */
 const SMALL_BYTES = 4 * 1024
 
-/** Told about the frames of one direction. */
+/** Receives the frames of one direction. */
 export interface PumpSink extends FrameSink {
-  /** All bytes up to here have been read: a whole piece, or what could be for now. */
+  /** All bytes so far have been read: a whole piece, or as much as possible now. */
   onPause(): void
   onError(error: FrameError): void
 }
 
-/** Where the bytes come from. */
+/** The source of the bytes. */
 type Source = Pick<RawConnection, 'pause' | 'resume' | 'discard'>
 
-/** Reads the frames of one side of a socket, some in a turn. */
+/** Reads the frames of one side of a socket, a few per turn. */
 export class FramePump {
   readonly frames: FrameReader
   readonly #source: Source
   readonly #sink: PumpSink
   readonly #owner: () => Owner
-  /** What is being read, and from where on; null between two pieces. */
+  /** The piece being read, and the position in it; null between two pieces. */
   #bytes: Buffer | null = null
   #at = 0
-  /** The pieces behind it. */
+  /** The pieces after it. */
   #waiting: Buffer[] = []
-  /** How many reasons there are not to read. */
+  /** Number of reasons not to read. */
   #blocks = 0
   #isPumping = false
   #isStopped = false
-  /** Called once everything has been read. */
+  /** Called when everything has been read. */
   #onRead: (() => void)[] = []
 
-  /** @param owner whose turns it takes */
+  /** @param owner the owner in whose turns it reads */
   constructor(source: Source, sink: PumpSink, isMasked: boolean, owner: () => Owner) {
     this.#source = source
     this.#owner = owner
@@ -54,7 +54,7 @@ export class FramePump {
     this.#pump(pumpTurns.isBusy)
   }
 
-  /** Reads no further until {@link unblock} has been called as often. */
+  /** Stops reading until {@link unblock} has been called as often. */
   block(): void {
     if (this.#blocks++ === 0 && !this.#isStopped) this.#source.pause()
   }
@@ -73,7 +73,7 @@ export class FramePump {
     this.#tellIfRead()
   }
 
-  /** Calls something when all bytes that came have been read, or reading has stopped. */
+  /** Calls `then` when all received bytes have been read, or reading has stopped. */
   whenRead(call: () => void): void {
     this.#onRead.push(call)
     this.#tellIfRead()
@@ -92,7 +92,7 @@ export class FramePump {
     if (this.#blocks === 0) this.#source.resume()
   }
 
-  /** @param isBusy it has to wait for its turn, but for a small piece */
+  /** @param isBusy whether it has to wait for its turn, except for a small piece */
   #pump(isBusy: boolean): void {
     const bytes = this.#bytes
     if (this.#isPumping || this.#blocks > 0 || bytes === null) return
@@ -110,7 +110,7 @@ export class FramePump {
     }
   }
 
-  /** Reads a frame at least. @param most what it may cost before the rest has to wait */
+  /** Reads at least one frame. @param most the cost after which the rest has to wait */
   #read(most: number): void {
     let left = most
     while (this.#blocks === 0 && this.#bytes !== null) {
@@ -119,7 +119,7 @@ export class FramePump {
       const cost = costOf(to - from)
       left -= cost
       pumpTurns.spend(cost)
-      // It may have been stopped by what it has read.
+      // The frames that were read may have stopped it.
       if (to >= (this.#bytes?.length ?? 0)) {
         this.#bytes = this.#waiting.shift() ?? null
         this.#at = 0
@@ -135,7 +135,7 @@ export class FramePump {
   }
 }
 
-/** Adds a piece of memory to others; one that lies right behind the last is joined to it. */
+/** Adds a piece of memory to others; it is joined to the last one if it directly follows it. */
 export function keepPiece(pieces: Buffer[], piece: Buffer): void {
   const last = pieces.at(-1)
   if (

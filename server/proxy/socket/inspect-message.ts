@@ -1,5 +1,5 @@
-// Step 5 for each message of a client: which models and stored objects it names, and whether it may
-// start a response.
+// Step 5 for each message of a client: finds the models and stored objects that it names, and
+// whether it may start a response.
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import { GatewayError } from '../gateway-error.ts'
@@ -20,8 +20,8 @@ import { oncePerRow, SignScan, SignTable } from './signs.ts'
 type ClientSign = 'quiet' | 'starts' | 'mayStart' | 'credential'
 
 /**
- * The result for a message that may pass: whether the provider starts a response because of it.
- * `perhaps`: because of it and others.
+ * The result for a message that may be forwarded: whether it makes the provider start a response.
+ * `perhaps`: together with others.
  */
 export type StartsResponse = 'yes' | 'perhaps' | 'no'
 
@@ -32,9 +32,9 @@ interface InspectorDeps {
 
 /** Messages up to this size are inspected synchronously. */
 const MAX_SYNC_BYTES = 128 * 1024
-/** Longest text that is looked up among a row's commands. */
+/** Longest text that is compared with a row's commands. */
 const MAX_COMMAND_BYTES = 32
-/** Different models that a session may name. */
+/** Maximum number of different models that a session may name. */
 const MAX_MODELS = 32
 const JSON_BODY: readonly string[] = ['Content-Type', 'application/json']
 
@@ -43,7 +43,7 @@ const tableOf = oncePerRow<SignTable<ClientSign>>(
     new SignTable({ quiet, starts, mayStart, credential }, naming),
 )
 
-/** A message as the inspection sees it: a body that is sent to a model. */
+/** The context in which a message is inspected: as a body that is sent to a model. */
 const matchOf = oncePerRow<Match>(({ body }) => ({
   class: 'model',
   endpoint: { on: 'POST /', class: 'model', model: { at: 'path', body } },
@@ -59,8 +59,8 @@ const mediaTextOf = oncePerRow(({ mediaText = [] }) =>
 const [QUOTE, BACKSLASH] = [0x22, 0x5c]
 
 /**
- * Whether a message is media and nothing else: the two ends of a row, and between them a string that
- * has no end and no escape.
+ * Whether a message contains only media: the row's text before and after, and between them string
+ * content without quotes and escapes.
  */
 function isMediaText(
   known: readonly (readonly [before: Buffer, after: Buffer])[],
@@ -79,9 +79,9 @@ function isMediaText(
   })
 }
 
-/** Reads the messages of one socket. It lives as long as that. */
+/** Inspects the messages of one socket. It lives as long as the socket. */
 export class MessageInspector {
-  /** As the ledger has it. */
+  /** The value in the ledger. */
   model: string | null
   readonly #deps: InspectorDeps
   readonly #provider: Provider
@@ -91,7 +91,7 @@ export class MessageInspector {
   readonly #table: SignTable<ClientSign>
   /** Names of all models so far; a list, because most sessions name one. */
   readonly #models: string[] = []
-  /** The key that was found to have all of them; null where one has come since. */
+  /** The key that was found to allow all of them; null if one has been added since. */
   #allowedBy: CachedKey | null = null
 
   /**
@@ -115,7 +115,7 @@ export class MessageInspector {
     this.#table = tableOf(row)
   }
 
-  /** The owner whose turns work on its messages takes. */
+  /** The owner in whose turns its messages are processed. */
   get owner(): Owner {
     const { accountId, id } = this.#key()
     return { account_id: accountId, key_id: id }
@@ -123,7 +123,7 @@ export class MessageInspector {
 
   /** Whether the key may use every model that the session has named. */
   isWithin(key: CachedKey): boolean {
-    // Asked four times a second for each open socket.
+    // Called four times a second for each open socket.
     if (this.#allowedBy === key) return true
     const { scope } = key
     const isAllowed =
@@ -140,7 +140,7 @@ export class MessageInspector {
 
   /**
    * Inspects a message; synchronous if it is short.
-   * @throws GatewayError synchronously or later, if it may not pass
+   * @throws GatewayError synchronously or later, if it may not be forwarded
    */
   inspect(
     isBinary: boolean,
@@ -167,7 +167,7 @@ export class MessageInspector {
     return this.runSliced(task).then(() => this.#again(key, task, pieces))
   }
 
-  /** Does work on a message in the turns of its key. */
+  /** Processes a message in the turns of its key. */
   runSliced(task: SlicedTask): Promise<boolean> {
     return this.#deps.inspectionQueue.run(this.owner, task).done
   }
@@ -238,12 +238,12 @@ export class MessageInspector {
     return checked instanceof Promise ? checked.then(() => message) : message
   }
 
-  /** Sessions give ids of their own to objects of some kinds: those were never seen made. */
+  /** Sessions assign their own ids to objects of some kinds, whose creation is not seen. */
   #orLocal(ref: ObjectRef): ObjectRef {
     return this.#row.local?.includes(ref.kind) === true ? perhaps(ref) : ref
   }
 
-  /** For a scoped key: everything that a message can reach is known and allowed. */
+  /** For a scoped key: checks that everything that a message can reach is known and allowed. */
   #resolve(
     { scope }: CachedKey,
     inspection: Inspection,
@@ -282,12 +282,12 @@ export class MessageInspector {
   #nameModel(scan: SignScan<ClientSign>): void {
     for (const place of this.#row.naming) {
       const name = scan.text(place)
-      // The bare name, as the ledger has it for requests: Gemini's clients write `models/…`.
+      // The bare name, as in the ledger's other rows: Gemini's clients write `models/…`.
       if (name !== null) this.model = loggedModel(this.#provider.modelNames(name)[0]) ?? this.model
     }
   }
 
-  /** A scoped key's session begins with the name of its model. */
+  /** A scoped key's session must begin by naming its model. */
   #requireModel({ scope }: CachedKey): void {
     if (!scope.all && this.#models.length === 0)
       throw new GatewayError(
@@ -297,7 +297,7 @@ export class MessageInspector {
   }
 }
 
-/** Reads a message for its names and for its type. */
+/** Reads a message for its names and its type. */
 class MessageTask implements SlicedTask {
   readonly inspection: Inspection
   readonly scan: SignScan<ClientSign>

@@ -1,4 +1,4 @@
-// A request that asks for a WebSocket: whether its endpoint is one, and what becomes of it once the
+// A request that asks for a WebSocket: checks that its endpoint is one, and opens it once the
 // provider has agreed.
 import type { RawConnection } from '../../http1/raw-connection.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
@@ -18,18 +18,18 @@ import type { Provider } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
 import { answeredProtocol, forwardedProtocols } from './subprotocols.ts'
 
-/** A socket that is asked for. */
+/** A requested socket. */
 export interface SocketRequest {
   readonly row: SocketRow
   readonly handshake: Handshake
-  /** Ours, with the provider. */
+  /** Our handshake with the provider. */
   readonly own: Handshake
 }
 
 const NOT_SWITCHABLE = 'The connection cannot carry a WebSocket: it has ended, or speaks HTTP/1.0.'
 
 /**
- * The socket that a request asks for.
+ * Reads the socket that a request asks for.
  * @throws GatewayError `upgrade_not_supported` if its endpoint is not a socket or its connection
  *   cannot carry one, `malformed_request`
  */
@@ -59,7 +59,9 @@ export function socketOf(
   }
 }
 
-/** The kind of a socket by its query: with a model in it, the purpose of the model. */
+/**
+ * The kind of a socket, from its query; if that names a model, the kind is the model's purpose.
+ */
 function rowFor(row: SocketRow, pathAndQuery: string): SocketRow {
   if (row.instead === undefined) return row
   const [name, value] = row.instead.query
@@ -100,7 +102,7 @@ const HANDSHAKE_HEADERS = [
 ]
 
 /**
- * Answers the client's handshake as the provider has answered ours.
+ * Responds to the client's handshake as the provider has responded to ours.
  * @throws GatewayError `upstream_unreachable` if the provider's handshake is invalid,
  *   `upgrade_not_supported` if the client has disconnected or speaks HTTP/1.0
  */

@@ -2,12 +2,12 @@
 import type { CachedKey } from '../../keys/cache.ts'
 import type { SocketSession } from './session.ts'
 
-/** How often each socket is looked at: its key may have been revoked (milliseconds). */
+/** How often each socket is checked, because its key may have been revoked (milliseconds). */
 const CHECK_MS = 250
-/** Sockets that are looked at in one turn of the event loop; each takes about a microsecond. */
+/** Sockets that are checked in one turn of the event loop; each takes about a microsecond. */
 const CHECKS_PER_TURN = 256
 
-/** A socket that is open. */
+/** An open socket. */
 export interface OpenSocket {
   /** The id of the request that opened it. */
   readonly id: string
@@ -17,13 +17,13 @@ export interface OpenSocket {
   /** Milliseconds since 1970. */
   readonly openedAt: number
   readonly session: SocketSession
-  /** The current key. @throws GatewayError if it may not be used any more */
+  /** The current key. @throws GatewayError if it may no longer be used */
   authenticate(): CachedKey
 }
 
-/** The sockets of this process. Dispose it at shutdown. */
+/** The sockets of this process. Dispose of it at shutdown. */
 export class OpenSockets implements Disposable {
-  /** Counts the sockets that were opened or have ended. */
+  /** Number of times that a socket was opened or has ended. */
   changes = 0
   readonly #all = new Map<string, OpenSocket>()
   readonly #timer: NodeJS.Timeout
@@ -50,7 +50,7 @@ export class OpenSockets implements Disposable {
     this.#all.set(socket.id, socket)
   }
 
-  /** It has ended. */
+  /** The socket has ended. */
   remove(id: string): void {
     this.changes++
     this.#all.delete(id)

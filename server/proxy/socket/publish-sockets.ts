@@ -1,6 +1,6 @@
 // Writes the sockets of this process to the table that all processes read, and ends those that an
-// operator has asked another process to end. Sockets are written in bunches, so that one that is
-// opened waits for nothing.
+// operator has asked another process to end. Sockets are written in batches, so that opening one
+// does not wait for a write.
 import type { Store } from '../../store/open.ts'
 import type { OpenSocket, OpenSockets } from './open-sockets.ts'
 import {
@@ -12,17 +12,17 @@ import {
   writeSockets,
 } from './socket-table.ts'
 
-/** How often new sockets, and those that have ended, are written (milliseconds). */
+/** How often new and ended sockets are written (milliseconds). */
 const PUBLISH_MS = 500
-/** How often it is written how far each is, in times of that. */
+/** The progress of each socket is written once per this many of these intervals. */
 const PROGRESS_EVERY = 20
-/** Rows of one statement. */
+/** Maximum number of rows of one statement. */
 const AT_ONCE = 200
 
 /** The close reason when an operator ends a socket. */
 const ENDED = 'The socket was ended by the operator of the proxy.'
 
-/** Writes down the sockets of this process, for other processes. Dispose it at shutdown. */
+/** Publishes the sockets of this process for other processes. Dispose of it at shutdown. */
 export class SocketPublisher implements Disposable {
   readonly #store: Store
   readonly #instance: string
@@ -30,17 +30,17 @@ export class SocketPublisher implements Disposable {
   readonly #onError: (error: unknown) => void
   readonly #timer: NodeJS.Timeout
   readonly #unsubscribe: () => void
-  /** The written state: ids, and the bytes passed by then. */
+  /** The written state: ids, and the bytes transferred by then. */
   readonly #written = new Map<string, number>()
   #publishing: Promise<void> | null = null
   #turn = 0
-  /** The count of `OpenSockets.changes` that is written. */
+  /** The written count of `OpenSockets.changes`. */
   #publishedChanges = 0
   #hasFailed = false
 
   /**
    * @param instance id of this process among the instances of the store
-   * @param onError told when the first of several attempts fails
+   * @param onError called when the first of several attempts fails
    */
   constructor(
     store: Store,
@@ -65,7 +65,7 @@ export class SocketPublisher implements Disposable {
 
   /** Resolves when the open sockets are written, or could not be. */
   async publish(): Promise<void> {
-    // A write in progress may lack sockets opened since.
+    // A write in progress may lack sockets that were opened since.
     await this.#publishing
     await (this.#publishing ??= this.#tryToPublish().finally(() => (this.#publishing = null)))
   }
@@ -120,7 +120,7 @@ export class SocketPublisher implements Disposable {
   }
 }
 
-/** Changes with the traffic. */
+/** The values that change with the traffic. */
 function sizeOf(socket: OpenSocket): number {
   const { bytes_in, bytes_out } = progressOf(socket)
   return bytes_in + bytes_out

@@ -9,12 +9,12 @@ import { UNKNOWN, type Usage } from '../usage/usage.ts'
 /** The status of a socket's rows. */
 const SWITCHED = 101
 
-/** A row that is reserved. */
+/** A reserved row. */
 export type Reserved = Extract<Admission, { admitted: true }>
 
 /** How a row ends. */
 export interface RowEnd {
-  /** Monotonic milliseconds at which it came into use. */
+  /** Monotonic milliseconds at which it was first used. */
   readonly since: number
   readonly usage: Usage
   readonly state: 'settled' | 'aborted'
@@ -29,7 +29,7 @@ export interface RowsOf {
   readonly clock: Clock
   readonly request: AdmissionRequest
   readonly credential: Credential
-  /** The session's model now, as the ledger has it. */
+  /** The session's current model, as in the ledger. */
   model(): string | null
 }
 
@@ -45,7 +45,7 @@ export class RowWriter {
     return this.#of.clock.mono()
   }
 
-  /** How many more rows the key may have now, as far as this process knows. */
+  /** The number of further rows that the key may have now, as far as this process knows. */
   left(): number {
     const { ledger, request } = this.#of
     const { rpm, child_id, child_rpm } = request
@@ -57,8 +57,8 @@ export class RowWriter {
 
   /**
    * Reserves one more row.
-   * @param isLeft whether it is not needed any more
-   * @returns null where the ledger cannot be written
+   * @param isLeft whether it is no longer needed
+   * @returns null if the ledger cannot be written
    */
   reserve(isLeft: () => boolean): Promise<Admission | null> {
     const caller = {
@@ -76,7 +76,7 @@ export class RowWriter {
     return admission?.admitted === true ? admission : null
   }
 
-  /** A row that was reserved in vain. */
+  /** Aborts an unused reservation. */
   abort(row: Reserved): void {
     const end = { since: this.now(), usage: UNKNOWN, error: null, bytesIn: 0, bytesOut: 0 }
     this.settle(row, { ...end, state: 'aborted' })

@@ -1,4 +1,5 @@
-// Steps 8 and 9 of a socket: both connections are switched, frames pass, and each row is settled.
+// Steps 8 and 9 of a socket: both connections are switched, frames are forwarded, and each row is
+// settled.
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
@@ -47,7 +48,7 @@ export interface SwitchedSocket {
   readonly slot: RequestSlot
   readonly admitted: AdmittedRequest
   readonly upstream: RawConnection
-  /** The headers of the provider's response, and which of them the client gets. */
+  /** The headers of the provider's response, and those of them for the client. */
   readonly headers: RawHeaders
   filter(headers: RawHeaders): RawHeaders
   readonly key: CachedKey
@@ -55,7 +56,7 @@ export interface SwitchedSocket {
   authenticate(): CachedKey
 }
 
-/** How a socket ended, for the log. */
+/** The end of a socket, for the log. */
 export interface SocketResult extends SocketEnd {
   readonly model: string | null
   readonly usage: Usage
@@ -71,11 +72,12 @@ const MAX_MESSAGE_BYTES = 24 * 1024 * 1024
 
 /**
  * Runs a socket. Thousands are open at once for hours, so it keeps only what it needs: no promise
- * waits for its end, and nothing of the request's head is held.
+ * waits for its end, and no part of the request's head is kept.
  *
  * @param onEnd called once it has ended
- * @throws GatewayError the provider's response was no handshake, or the caller's connection cannot
- *   be switched: the reservation is still to be settled, and the provider's connection open
+ * @throws GatewayError the provider's response was not a handshake, or the caller's connection
+ *   cannot be switched; then the reservation still has to be settled, and the provider's connection
+ *   is open
  */
 export function runSocket(
   deps: SocketDeps,

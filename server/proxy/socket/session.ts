@@ -1,4 +1,4 @@
-// One socket that is open: the two directions, and everything that ends it.
+// One open socket: its two directions, and everything that ends it.
 import type { RawConnection } from '../../http1/raw-connection.ts'
 import {
   CLOSE,
@@ -23,9 +23,9 @@ import { UpstreamSide, type UpstreamListener } from './upstream-side.ts'
 
 /** How a socket ended. */
 export interface SocketEnd {
-  /** `complete`: closed by either side, in the way of WebSockets. */
+  /** `complete`: either side sent a close frame. */
   readonly outcome: 'complete' | 'aborted' | 'broken' | 'shutdown'
-  /** Why it was closed by us; null where it was not. */
+  /** Why we closed it; null if we did not. */
   readonly code: GatewayErrorCode | null
   /** The error sent to the client for a refused message; null if there was none. */
   readonly refusal: string | null
@@ -43,7 +43,7 @@ export interface SessionParts {
   readonly log: Log
   /** Called once, when both connections are closed. */
   onEnd(end: SocketEnd): void
-  /** The key's requests a minute, for a sentence. */
+  /** The key's requests per minute, for a message. */
   readonly rpm: number | null
   readonly limits: ClientLimits & {
     /** Milliseconds without a byte in either direction. */
@@ -51,13 +51,13 @@ export interface SessionParts {
   }
 }
 
-/** How long the other side may send nothing before it closes, once one has: as in `ws` (milliseconds). */
+/** How long the other side may be silent after one side has closed, as in `ws` (milliseconds). */
 const CLOSING_MS = 30_000
-/** How long the client may take to close, once we have (milliseconds). */
+/** How long the client may take to close after we have (milliseconds). */
 const CLOSED_MS = 5_000
-/** How long an error of ours waits for the provider's message to end (milliseconds). */
+/** How long our error waits for the end of the provider's message (milliseconds). */
 const BOUNDARY_MS = 1_000
-/** However busy it is, a socket ends after this time; no provider lets one live as long. */
+/** The maximum life of a socket, however busy; every provider's limit is shorter. */
 const MAX_AGE_MS = 24 * 3_600_000
 
 /** TABLE of close codes by error; 1008 for all others. */
@@ -78,12 +78,12 @@ export class SocketSession implements ClientListener, UpstreamListener {
   readonly #clientSide: ClientSide
   readonly #upstreamSide: UpstreamSide
   readonly #since = Math.floor(performance.now())
-  /** Monotonic milliseconds of the last byte, as the last look found it; and how many there were. */
+  /** Monotonic milliseconds of the last byte, and the number of bytes, as of the last check. */
   #movedAt = this.#since
   #moved = 0
   #end: SocketEnd | null = null
   #isOver = false
-  /** Close frames that have passed: from the client, from the provider. */
+  /** Whether a close frame has been forwarded: from the client, from the provider. */
   #isClientClosing = false
   #isUpstreamClosing = false
   #isClosedByClient = false
@@ -99,7 +99,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.#upstreamSide = new UpstreamSide(upstream, client, row, provider.usage, rows, owner, this)
   }
 
-  /** The model that it has named last, as the ledger has it. */
+  /** The model that it named last, as in the ledger. */
   get model(): string | null {
     return this.#parts.inspector.model
   }
@@ -112,7 +112,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     return this.#parts.rows.total
   }
 
-  /** Bytes of messages, both ways. */
+  /** Bytes of messages, in both directions. */
   get bytes(): SocketRows['bytes'] {
     return this.#parts.rows.bytes
   }
@@ -122,7 +122,10 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.#parts.client.read(this.#clientSide)
   }
 
-  /** Ends what takes too long, and what its key may not do any more. @param now monotonic */
+  /**
+   * Ends the socket if something takes too long, or its key may no longer use it. @param now
+   * monotonic
+   */
   check(now: number, socket: { authenticate(): CachedKey }): void {
     if (this.#end !== null) return
     const { rows, limits, inspector } = this.#parts
@@ -147,7 +150,9 @@ export class SocketSession implements ClientListener, UpstreamListener {
     if (this.#end === null) this.#close(CLOSE.goingAway, reason)
   }
 
-  /** @param isUnpaid a response has begun without a row: the provider must not go on with it */
+  /**
+   * @param isUnpaid whether a response has begun without a row, so that the provider must stop it
+   */
   refuseRow(refusal: RowRefusal, isUnpaid: boolean): void {
     if (isUnpaid) this.#parts.upstream.destroy()
     if (refusal.code === 'service_unavailable')
@@ -196,7 +201,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
   }
 
   onClientEnd(): void {
-    // Without a close frame it has left.
+    // Without a close frame, it counts as disconnected.
     if (!this.#isClientClosing && this.#end === null) return this.#leave()
     this.#parts.upstream.end()
     if (this.#parts.upstream.isClosed) this.#parts.client.end()
@@ -206,7 +211,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     if (!this.#isUpstreamClosing && !this.#isClientClosing && this.#end === null)
       return this.#break()
     this.#parts.client.end()
-    // The client's close frame, and what it sent before that, still go up.
+    // The client's close frame, and what it sent before, are still forwarded.
     if (this.#isClientClosing || this.#end !== null) this.#parts.upstream.end()
   }
 
@@ -235,7 +240,9 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.#say(CLOSE.goingAway, 'The proxy was stopped.', null)
   }
 
-  /** One side has closed; the other one may take a while, and longer while bytes still move. */
+  /**
+   * One side has closed; the other one has some time, which is extended while bytes still move.
+   */
   #awaitClose(ms: number): void {
     const { bytes } = this
     const moved = bytes.up + bytes.down
@@ -247,7 +254,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     const { client, upstream, limits } = this.#parts
     const { up, down } = this.bytes
     const isMoving = this.#end === null && up + down !== moved
-    // What is not sent waits for a client that reads slowly.
+    // Unsent bytes wait for a client that reads slowly.
     const isSlow = client.hasUnsent && performance.now() - (this.#closingAt ?? 0) < limits.idle
     if (!isMoving && !isSlow) return this.#destroy()
     if (this.#end !== null) upstream.destroy()
@@ -255,7 +262,10 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.#awaitClose(ms)
   }
 
-  /** The client has left without a word: the provider sees just that, after what was sent before. */
+  /**
+   * The client has left without a close frame: the provider sees the same, after what was sent
+   * before.
+   */
   #leave(): void {
     const { client, upstream } = this.#parts
     this.#finish({ outcome: 'aborted', code: null, refusal: null })
@@ -266,7 +276,10 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.#awaitClose(CLOSED_MS)
   }
 
-  /** The provider has left without a word: the client sees just that, after what was sent before. */
+  /**
+   * The provider has left without a close frame: the client sees the same, after what was sent
+   * before.
+   */
   #break(): void {
     const { client, upstream } = this.#parts
     this.#finish({ outcome: 'broken', code: 'upstream_unreachable', refusal: null })
@@ -276,7 +289,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.#awaitClose(CLOSED_MS)
   }
 
-  /** Closes with the provider's own error, where a message can be said. */
+  /** Closes with an error in the provider's format, if a message can be sent. */
   #refuse(code: GatewayErrorCode, message: string): void {
     if (this.#end !== null) return
     const { error } = this.#parts.row
@@ -316,7 +329,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.#upstreamSide.atBoundary(say)
   }
 
-  /** Nothing more is counted: the rows are settled. */
+  /** Stops counting, and settles the rows. */
   #finish(end: SocketEnd): void {
     this.#end = end
     const isAborted =

@@ -1,12 +1,12 @@
-// Which messages of a socket are which: the signs of its row, looked for in one message.
+// Recognises the messages of a socket, by the signs in its row.
 import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
 import { JsonScanner, type JsonSink, type Oddity } from '../json/scanner.ts'
 import type { Sign, SocketRow } from '../providers/socket-row.ts'
 
-/** Signs of several kinds, and further places of interest, compiled once for each row. */
+/** Signs of several kinds, and further places, compiled once for each row. */
 export class SignTable<Kind extends string> {
   readonly wanted: WantedPaths
-  /** By path: the kind of a sign that matches any value, or one value. */
+  /** By path: the kinds of signs that match any value, or one value. */
   readonly byPath = new Map<string, Map<string | null, Kind>>()
   /** The words that a message must contain to be parsed. */
   readonly markers: readonly Buffer[]
@@ -19,12 +19,12 @@ export class SignTable<Kind extends string> {
     this.markers = [...markers].map((marker) => Buffer.from(`"${marker}"`))
   }
 
-  /** Whether bytes can hold any of the signs or places, where these are written plainly. */
+  /** Whether bytes can contain any of the signs or places, if these are spelled plainly. */
   isMarked(bytes: Buffer): boolean {
     return this.markers.some((marker) => bytes.includes(marker))
   }
 
-  /** @returns the quoted text in every message of the sign */
+  /** @returns the quoted text that every message with the sign contains */
   #add(kind: Kind, sign: Sign): string {
     const [path = '', value] = sign.split('=')
     let kinds = this.byPath.get(path)
@@ -37,7 +37,7 @@ export class SignTable<Kind extends string> {
 /** The last name of a path: `response.id` ends in `id`. */
 const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
-/** The compiled form of a row, made once for each. */
+/** The compiled form of a row, cached. */
 export function oncePerRow<Made extends object>(
   make: (row: SocketRow) => Made,
 ): (row: SocketRow) => Made {
@@ -51,15 +51,15 @@ export function oncePerRow<Made extends object>(
   }
 }
 
-/** Longest value that is looked at. */
+/** Longest value that is compared. */
 const MAX_VALUE_BYTES = 16 * 1024
 
-/** One message, read as its bytes come. */
+/** Reads one message as its bytes arrive. */
 export class SignScan<Kind extends string> implements JsonSink {
   readonly found = new Set<Kind>()
   /**
-   * Whether a place of interest is spelled so that parsers may disagree on it: twice, with escapes,
-   * in other letters.
+   * Whether a place is spelled so that parsers may disagree on it: twice, with escapes, or in
+   * another case.
    */
   isOdd = false
   /** The last value at each place. */

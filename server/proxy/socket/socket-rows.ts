@@ -1,26 +1,26 @@
-// The ledger's rows of one socket. One is reserved ahead, so that a response that the provider
-// starts by itself is in the ledger before it begins.
+// Manages the ledger's rows of one socket. One is reserved in advance, so that a response that the
+// provider starts by itself is in the ledger before it begins.
 import type { Admission } from '../../ledger/ledger.ts'
 import type { GatewayErrorCode } from '../error-response.ts'
 import { UNKNOWN, type Usage } from '../usage/usage.ts'
 import type { Reserved, RowWriter } from './row-writer.ts'
 
-/** How long one row of a socket is that counts minutes. */
+/** The length of one row, for a socket that counts minutes (milliseconds). */
 const MINUTE_MS = 60_000
 /** How long a requested response may take to begin before the next request (milliseconds). */
 const CLAIM_MS = 30_000
 /**
  * How long the provider may take to start a response after one piece of audio before it gets the
- * next (milliseconds), and below how many remaining rows of the key this applies: with audio in one
- * go, it could start several before we see the first.
+ * next (milliseconds), and the number of remaining rows of the key below which this applies: if
+ * audio is sent without pauses, it could start several before we see the first.
  */
 const PACE_MS = 10
-/** Turns of the event loop that it is given at least. */
+/** Minimum number of turns of the event loop to wait. */
 const PACE_TURNS = 4
 const PACED_BELOW = 256
 /** How long the last response that the limit allows may take (milliseconds). */
 const LAST_MS = 5 * 60_000
-/** Most rows kept for requested responses that may have failed. */
+/** Maximum number of rows kept for requested responses that may have failed. */
 const MAX_SPARES = 4
 
 /** Why no further row could be reserved. */
@@ -30,7 +30,7 @@ export type RowRefusal =
 
 /**
  * Called when no further row could be reserved: the socket has to be closed when no response is in
- * progress, or at once if one has begun without a row.
+ * progress, or immediately if one has begun without a row.
  */
 export type OnRefused = (refusal: RowRefusal, isUnpaid: boolean) => void
 
@@ -41,11 +41,11 @@ interface OpenRow {
   /** Monotonic milliseconds. */
   readonly since: number
   usage: Usage
-  /** It has ended, and is settled as soon as it has its row and all of its usage. */
+  /** Whether it has ended; it is settled as soon as it has its row and all of its usage. */
   isOver: boolean
 }
 
-/** A row that is kept for what may still begin. */
+/** A row kept for a response that may still begin. */
 interface Spare {
   readonly row: Reserved
   /** Monotonic milliseconds. */
@@ -63,14 +63,14 @@ export class SocketRows {
   readonly #writer: RowWriter
   readonly #counts: 'responses' | 'minutes'
   readonly #onRefused: OnRefused
-  /** Reserved and not used. */
+  /** The reserved row that is not used yet. */
   #ahead: Reserved | null
   readonly #spares: Spare[] = []
-  /** A message that asks for a response was forwarded, and the response has not begun. */
+  /** Whether a message that asks for a response was forwarded, and the response has not begun. */
   #isClaimed = false
   #claimTimer: NodeJS.Timeout | undefined
   #isPaced = false
-  /** Resolves when the reservation is free again, or there will be none. */
+  /** Resolves when a reservation is free, or there will be none. */
   #waiting: PromiseWithResolvers<void> | null = null
   #isReserving = false
   #refusal: RowRefusal | null = null
@@ -81,11 +81,11 @@ export class SocketRows {
   #minute: NodeJS.Timeout | undefined
   readonly #passed: Passed = { up: 0, down: 0 }
   readonly #all: Passed = { up: 0, down: 0 }
-  /** Of all settled rows. */
+  /** The usage of all settled rows. */
   #total: Usage = UNKNOWN
   #settled = 0
 
-  /** @param first the reservation that was made before the socket was opened */
+  /** @param first the reservation made before the socket was opened */
   constructor(
     writer: RowWriter,
     counts: 'responses' | 'minutes',
@@ -103,22 +103,24 @@ export class SocketRows {
     return this.#total
   }
 
-  /** How many rows are settled; those that were reserved in vain do not count. */
+  /** Number of settled rows, without unused reservations. */
   get settled(): number {
     return this.#settled
   }
 
-  /** Why the socket has to be closed; null while it need not. */
+  /** Why the socket has to be closed; null if it need not. */
   get refusal(): RowRefusal | null {
     return this.#refusal
   }
 
-  /** Whether no further row could be reserved, and the socket lives until its response ends. */
+  /**
+   * Whether no further row could be reserved, so that the socket closes when its response ends.
+   */
   get isFinishing(): boolean {
     return this.#refusal !== null && this.#open.size > 0 && !this.#isClosed
   }
 
-  /** Bytes that went up, and came down. */
+  /** Counts bytes sent to the provider, and to the client. */
   get bytes(): Readonly<Passed> {
     return this.#all
   }
@@ -134,8 +136,8 @@ export class SocketRows {
   }
 
   /**
-   * Whether the provider may begin a response now; false where no row could be reserved. A promise
-   * where that is not known: ask again when it is resolved.
+   * Whether the provider may begin a response now; false if no row could be reserved; a promise if
+   * that is not known yet: call again when it is resolved.
    */
   ready(): boolean | Promise<void> {
     if (this.#refusal !== null || this.#isClosed) return false
@@ -143,14 +145,16 @@ export class SocketRows {
     return (this.#waiting ??= Promise.withResolvers()).promise
   }
 
-  /** A message that asks for a response is forwarded: until that begins, no other may be. */
+  /**
+   * A message that asks for a response is forwarded: until the response begins, no other may be.
+   */
   claim(): void {
     if (this.#counts === 'minutes') return
     this.#isClaimed = true
     this.#claimTimer = setTimeout(() => this.#release(), CLAIM_MS).unref()
   }
 
-  /** A message is forwarded that may start a response together with others. */
+  /** A message that may start a response together with others is forwarded. */
   pace(): void {
     if (this.#counts === 'minutes' || this.#writer.left() >= PACED_BELOW) return
     this.#isPaced = true
@@ -181,7 +185,7 @@ export class SocketRows {
     this.#release()
   }
 
-  /** A response has begun. @returns whether it has a row, or will have one in a moment */
+  /** A response has begun. @returns whether it has a row, or will soon have one */
   begin(id: string): boolean {
     this.#settleOver()
     if (this.#counts === 'minutes') return false
@@ -201,7 +205,7 @@ export class SocketRows {
     return false
   }
 
-  /** A response has ended. @param usage null where it was said before, or may come behind */
+  /** A response has ended. @param usage null if it was reported before, or may follow */
   end(id: string, usage: Usage | null, mayFollow: boolean): void {
     const open = this.#open.get(id)
     if (open === undefined) return
@@ -245,7 +249,7 @@ export class SocketRows {
     this.#ahead = null
   }
 
-  /** The first response that has begun and has no row yet. */
+  /** The first response in progress without a row. */
   #owed(): OpenRow | undefined {
     return this.#open.values().find(({ row }) => row === null)
   }
@@ -283,7 +287,7 @@ export class SocketRows {
     this.#tellRefusal(isUnpaid)
   }
 
-  /** Responses that began all the same get rows all the same. The socket is being closed. */
+  /** Responses that have nevertheless begun still get rows. The socket is being closed. */
   async #forceOwed(): Promise<void> {
     this.#refusal ??= { code: 'service_unavailable' }
     for (const [id, open] of this.#open) {

@@ -1,5 +1,5 @@
-// The table of open sockets: each process writes its own, so that any process can list and end them
-// all.
+// The table of open sockets: each process writes its own sockets, so that any process can list and
+// end all of them.
 import type { Store } from '../../store/open.ts'
 import type { OpenSocketRow } from '../../store/schema.ts'
 import type { OpenSocket } from './open-sockets.ts'
@@ -30,7 +30,7 @@ const COLUMNS = [
   'bytes_out',
 ] as const satisfies readonly (keyof SocketEntry)[]
 
-/** How far a socket of this process is. */
+/** The progress of a socket of this process. */
 export function progressOf({ session }: OpenSocket): SocketProgress {
   const { model, bytes, usage, requests } = session
   return {
@@ -55,7 +55,7 @@ const entryOf = (socket: OpenSocket): SocketEntry => ({
   ...progressOf(socket),
 })
 
-/** Writes sockets of one process: new ones, and those that went on. @throws StoreError */
+/** Writes sockets of one process: new ones, and the progress of others. @throws StoreError */
 export async function writeSockets(
   store: Store,
   instance: string,
@@ -92,7 +92,7 @@ export async function countWritten(store: Store, instance: string): Promise<numb
   return countOf(store.db.selectFrom('open_sockets').where('instance', '=', instance))
 }
 
-/** The sockets of one process that an operator wants to end. @throws StoreError */
+/** The sockets of one process that an operator has asked to end. @throws StoreError */
 export async function endingSockets(store: Store, instance: string): Promise<string[]> {
   const rows = await store.db
     .selectFrom('open_sockets')
@@ -107,7 +107,7 @@ export async function endingSockets(store: Store, instance: string): Promise<str
  * Open sockets of all processes, the oldest first.
  *
  * @param account null for all
- * @param after id of the last one that was seen
+ * @param after id of the last socket of the page before
  * @throws StoreError
  */
 export function listSockets(
@@ -121,7 +121,7 @@ export function listSockets(
   return query.execute()
 }
 
-/** How many there are. @throws StoreError */
+/** The number of open sockets. @throws StoreError */
 export const countSockets = (store: Store, account: string | null): Promise<number> =>
   countOf(ofAccount(store, account))
 

@@ -1,4 +1,4 @@
-// The key in a client's handshake, and the subprotocols that are forwarded. Browsers cannot set
+// Finds the key among a client's subprotocols, and selects those to forward. Browsers cannot set
 // headers of a WebSocket, so providers accept a key there.
 
 /**
@@ -8,7 +8,7 @@
  */
 const CREDENTIAL =
   /^(?:openai-insecure-api-key|openai-organization|openai-project|xai-client-secret|ai-gateway-auth|ai-gateway-team)\./
-/** Subprotocols behind which the key is one of its own (Deepgram: `token, <key>`). */
+/** Subprotocols that are followed by the key as a separate one (Deepgram: `token, <key>`). */
 const BEFORE_CREDENTIAL = /^(?:token|bearer)$/i
 const OWN_KEY = /^(?:[\w-]+\.)?(tmk_\w+)$/
 

@@ -1,5 +1,5 @@
-// The provider's side: its bytes pass as they arrive, and its messages are read on the way for the
-// beginning, end and usage of responses.
+// The provider's side: its bytes are forwarded as they arrive, and its messages are read in transit
+// for the beginning, end and usage of responses.
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
 import { OPCODE, type FrameError, type FrameHead } from '../../http1/websocket/frames.ts'
@@ -14,11 +14,11 @@ type ServerSign = 'begins' | 'ends' | 'fails'
 
 /** Events of the provider's side for its session. */
 export interface UpstreamListener {
-  /** A response has begun that has no row. */
+  /** A response without a row has begun. */
   onUnpaid(): void
   /** The bytes are not WebSocket frames. */
   onUpstreamBroken(error: FrameError): void
-  /** The provider has said that it closes; the frame has gone down. */
+  /** The provider has sent a close frame, which has been forwarded. */
   onUpstreamCloseFrame(): void
   onUpstreamEnd(): void
   onUpstreamGone(): void
@@ -47,7 +47,7 @@ export class UpstreamSide implements RawReader, PumpSink {
   readonly #listener: UpstreamListener
   readonly #table: SignTable<ServerSign>
   #frame: FrameHead | null = null
-  /** Bytes read and not sent. */
+  /** Bytes that have been read and not sent. */
   #read: Buffer[] = []
   #readBytes = 0
   /** The current message; null if it is not read. */
@@ -77,7 +77,7 @@ export class UpstreamSide implements RawReader, PumpSink {
     this.pump = new FramePump(upstream, this, false, owner)
   }
 
-  /** Calls something when all that has gone down are whole messages: now, or in a moment. */
+  /** Calls `then` when only whole messages have been sent to the client: now, or soon. */
   atBoundary(call: () => void): void {
     if (!this.pump.frames.isBetweenMessages) return void (this.#onBoundary = call)
     this.#flush()
@@ -105,7 +105,7 @@ export class UpstreamSide implements RawReader, PumpSink {
   onShutdown(): void {}
 
   onWholeFrame(frame: FrameHead, raw: Buffer, at: number): void {
-    // Most messages come whole and have nothing of interest, which a search of their bytes shows.
+    // Most messages arrive whole and contain no sign, which a search of their bytes shows.
     const isMessage = frame.isFinal && isFirst(frame)
     if (!isMessage || this.#table.isMarked(raw)) {
       this.onFrame(frame, raw.subarray(0, at))
@@ -158,7 +158,7 @@ export class UpstreamSide implements RawReader, PumpSink {
     this.#listener.onUpstreamBroken(error)
   }
 
-  /** The session has ended: nothing more is sent to the client. */
+  /** The session has ended: stops sending to the client. */
   close(): void {
     this.#isClosed = true
     this.pump.stop()
@@ -174,7 +174,7 @@ export class UpstreamSide implements RawReader, PumpSink {
     if (scan.found.has('begins')) {
       if (!this.#begin(scan)) return this.#listener.onUnpaid()
     } else if (scan.found.has('ends') && !this.#isUnderWay && this.#row.responseId === undefined) {
-      // It has ended without a sign of its beginning: an input was transcribed, for example.
+      // It has ended without a sign of its beginning; for example, an input was transcribed.
       if (!this.#begin(scan)) return this.#listener.onUnpaid()
     }
     if (this.#row.counts === 'minutes') {

@@ -2,12 +2,12 @@ import { compatibleRows, body, creates, model, neutral, STORED, toolsIn } from '
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 
-/** Text that is embedded, drawn or said. */
+/** Text to embed, draw or speak. */
 const PROSE = ['input.texts[]', 'input.text', 'input.prompt', 'input.messages[].content']
 
 /**
- * Alibaba Cloud Model Studio (Qwen, Wan): https://www.alibabacloud.com/help/en/model-studio. Its own
- * API stands beside OpenAI's dialect.
+ * Alibaba Cloud Model Studio (Qwen, Wan): https://www.alibabacloud.com/help/en/model-studio. It has
+ * its own API in addition to OpenAI's dialect.
  */
 export const alibaba: ProviderRow = {
   id: 'alibaba',
@@ -26,7 +26,7 @@ export const alibaba: ProviderRow = {
       'aigc/text-generation/generation',
       'aigc/multimodal-generation/generation',
     ].map((path) => model(`POST /api/v1/services/${path}`, body({ prose: PROSE }))),
-    // These answer with a task, which is polled.
+    // These respond with a task, which is polled.
     ...[
       'aigc/video-generation/video-synthesis',
       'aigc/image2video/video-synthesis',
@@ -40,17 +40,17 @@ export const alibaba: ProviderRow = {
         creates('task', 'output.task_id'),
       ),
     ),
-    // An app is the operator's, and runs what is stored with it.
+    // An app is the operator's, and runs the model stored with it.
     model('POST /api/v1/apps/{app}/completion', STORED),
     neutral('GET /api/v1/tasks/{task}'),
     neutral('POST /api/v1/tasks/{task}/cancel'),
   ],
-  // Hardware that is paid by the hour.
+  // Hardware that is billed by the hour.
   admin: [/^\/api\/v\d\/deployments(?:$|\/)/],
   // A message may be a list of files, `fileid://file-fe-…,fileid://file-fe-…`:
   // https://www.alibabacloud.com/help/en/model-studio/long-context-qwen-long
   spelling: { uuids: true, dialect: true, schemes: { fileid: 'file' } },
-  // OpenAI's and its own in one.
+  // OpenAI's and its own combined.
   errors: {
     error: { message: '{message}', type: '{type}', param: null, code: '{code}' },
     code: '{code}',

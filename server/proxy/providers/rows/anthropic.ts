@@ -5,7 +5,7 @@ import { ANTHROPIC_TOOLS, type ToolPlace, type ToolTypes } from '../tools.ts'
 
 /**
  * Places of Messages that name a model beside their own: tools, which a message may bring too, and
- * the chain of fallbacks. The text "default" in place of that chain leaves the choice to Anthropic,
+ * the chain of fallbacks. The text "default" instead of that chain leaves the choice to Anthropic,
  * and is refused: platform.claude.com/docs/en/build-with-claude/refusals-and-fallback
  */
 export const inMessages = (
@@ -28,7 +28,7 @@ export const inMessages = (
   }
 }
 
-/** What people, tools and models say. */
+/** Text of people, tools and models. */
 const SAID = [
   'system',
   'system[].text',
@@ -71,10 +71,10 @@ const CALLED = [
 const ROSTER = Object.fromEntries(
   CALLED.flatMap((place) => Object.entries(referring(place, 'agent'))),
 )
-/** What a session can reach in its container. */
+/** The resources of a session in its container. */
 const RESOURCE = { file_id: 'file', memory_store_id: 'memory_store' } as const
 const EVENT = { 'content[].source.file_id': 'file', 'rubric.file_id': 'file' } as const
-/** A session, and a deployment, which makes sessions. */
+/** A session, and a deployment, which creates sessions. */
 const SESSION = {
   ...referring('agent', 'agent'),
   ...within('agent.', SKILLS),
@@ -83,7 +83,7 @@ const SESSION = {
   ...within('resources[].', RESOURCE),
   ...within('initial_events[].', EVENT),
 }
-/** A dream works in a session, on memory that it may make. */
+/** A dream runs in a session, on memory that it may create. */
 const DREAMT = { session_id: 'session', 'outputs[].memory_store_id': 'memory_store' } as const
 const DREAM = {
   'inputs[].memory_store_id': 'memory_store',
@@ -91,7 +91,7 @@ const DREAM = {
   'output_behavior.memory_store_id': 'memory_store',
 } as const
 
-/** What is stored beside agents and runs nothing by itself. */
+/** Other stored objects, which run nothing by themselves. */
 const storedRows = (kind: string): EndpointRow[] => {
   const at = `/v1/${kind}s`
   return [
@@ -102,8 +102,8 @@ const storedRows = (kind: string): EndpointRow[] => {
 }
 
 /**
- * What may come into being with a message: itself where it is kept in a thread, the container of
- * its code, and the files that the code wrote.
+ * Objects that a message may create: itself if it is kept in a thread, the container of its code,
+ * and the files that the code wrote.
  */
 const MADE = {
   id: 'message',
@@ -220,11 +220,11 @@ export const anthropic: ProviderRow = {
     /\/tunnels\/[^/]+\/(reveal_token|rotate_token|certificates)($|[/:])/,
     /\/vaults\/[^/]+\/credentials($|[/:])/,
     /\/user_profiles\/[^/]+\/(enrollment_url|action_urls)($|[/:])/,
-    // Work for a worker of one's own comes with what opens its session.
+    // Work for a self-hosted worker includes access to its session.
     /\/environments\/[^/]+\/work($|[/:])/,
     /\/oauth\/token($|[/:])/,
   ],
-  // Keys and buckets of the account, in which a provider behind it keeps what is said.
+  // Keys and buckets of the account, in which conversations are stored.
   admin: [/\/(compliance|data_controls)($|[/:])/],
   errors: 'anthropic',
   usage: 'anthropic',

@@ -2,11 +2,11 @@ import { NEW } from '../object-ref.ts'
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
-/** A model, or several of which the first that speaks the language is taken. */
+/** A model, or several, of which the first that supports the language is used. */
 const SPEECH = {
   required: ['speech_model', 'speech_models[]'],
   prose: ['prompt'],
-  // An upload, or any address.
+  // An upload, or any URL.
   objects: { audio_url: `${NEW}upload` },
 } as const
 

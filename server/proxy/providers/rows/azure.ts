@@ -22,8 +22,8 @@ import { AZURE_TOOLS, OPENAI_TOOLS, STORED_AGENT, type ToolPlace } from '../tool
 const IMAGE_DEPLOYMENT = ['x-ms-oai-image-generation-deployment']
 
 /**
- * Data of the operator's is searched with the vectors of a deployment, also by its names of 2023:
- * learn.microsoft.com/azure/ai-foundry/openai/references/on-your-data
+ * The operator's data is searched with the vectors of a deployment, also under the parameter names
+ * of 2023: learn.microsoft.com/azure/ai-foundry/openai/references/on-your-data
  */
 const SOURCES = ['data_sources[].parameters.', 'dataSources[].parameters.']
 const EMBEDDING = SOURCES.flatMap((at) =>
@@ -34,7 +34,7 @@ const EMBEDDING = SOURCES.flatMap((at) =>
     'embedding_deployment_name',
   ].map((name) => at + name),
 )
-/** An address or a model of the search's own in its stead. */
+/** An address, or the search service's own model, instead. */
 const ELSEWHERE = SOURCES.flatMap((at) =>
   [
     'embedding_dependency.endpoint',
@@ -46,13 +46,13 @@ const ELSEWHERE = SOURCES.flatMap((at) =>
   ].map((name) => at + name),
 )
 
-/** Tools as they are in Azure. */
+/** Azure's tools. */
 const inFoundry = (tools: readonly ToolPlace[] = []): ToolPlace[] =>
   tools.map((place) => (place.tools === OPENAI_TOOLS ? { ...place, tools: AZURE_TOOLS } : place))
 
 /**
- * The deployment of a path; Azure ignores a body's `model` there, yet one that is not allowed is
- * refused all the same.
+ * The deployment of a path; Azure ignores a body's `model` there, but one that is not allowed is
+ * still refused.
  */
 const deployment: ModelPlace = {
   at: 'path',
@@ -70,8 +70,8 @@ const deployment: ModelPlace = {
 /**
  * A fine-tuned model, under which name operators deploy it too:
  * `gpt-4o-mini-2024-07-18.ft-0e208cf33a6a466994aff31a08aba678`
- * (learn.microsoft.com/azure/ai-foundry/openai/how-to/fine-tuning). What a deployment of another
- * name runs, its name does not say.
+ * (learn.microsoft.com/azure/ai-foundry/openai/how-to/fine-tuning). The name of any other
+ * deployment does not tell what it runs.
  */
 const TUNED = /\.ft-[0-9a-f]{32}(?![0-9a-f])/i
 const MODELS: ModelNames = {
@@ -80,9 +80,9 @@ const MODELS: ModelNames = {
 }
 
 /**
- * Agents, which have the names that callers choose. Making one again makes a version of it, and the
- * same version again where nothing is different (@azure/ai-projects 2.0, `agents.createVersion`):
- * so an agent is the maker's of its first version.
+ * Agents, whose names callers choose. Creating one again creates a new version, or returns the same
+ * version if nothing has changed (@azure/ai-projects 2.0, `agents.createVersion`), so an agent
+ * belongs to the creator of its first version.
  */
 const agentRows = (project: string): EndpointRow[] => [
   model(`POST ${project}/agents`, STORED, {
@@ -97,12 +97,13 @@ const agentRows = (project: string): EndpointRow[] => [
   ...['', '/versions'].map((path) => model(`POST ${project}/agents/{agent}${path}`, STORED)),
 ]
 
-/** How a response names an agent of Foundry's, which answers with a model of its own. */
+/** How a response names a Foundry agent, which uses its own model. */
 const AGENTS = ['agent', 'agent_reference']
 const AGENT_TOOLS: readonly ToolPlace[] = AGENTS.map((at) => ({ at, tools: STORED_AGENT }))
 
 /**
- * What a response names that Foundry keeps by a name: learn.microsoft.com/azure/ai-foundry/agents
+ * Objects with names in Foundry that a response may name:
+ * learn.microsoft.com/azure/ai-foundry/agents
  */
 const OF_FOUNDRY = {
   'tools[].memory_store_name': 'memory_store',
@@ -112,8 +113,8 @@ const OF_FOUNDRY = {
 } as const
 
 /**
- * A row of OpenAI's, where an agent of Foundry's may answer with a model of its own, or have tools
- * that do (`connected_agent`, `deep_research`).
+ * One of OpenAI's rows, in which a Foundry agent may use its own model, or have tools that do
+ * (`connected_agent`, `deep_research`).
  */
 const inAzure = (row: EndpointRow): EndpointRow => {
   if (row.socket !== undefined) return { ...row, socket: withTools(row.socket, AZURE_TOOLS) }
@@ -206,12 +207,12 @@ export const azure: ProviderRow = {
     ),
     model('POST /mai/v1/images/generations'),
     model('POST /mai/v1/images/edits', form()),
-    // Speech names its model where it is not looked for: in a definition, in the name of a voice.
+    // Speech names its model in places that are not read: in a definition, in the name of a voice.
     ...['/speechtotext/transcriptions:transcribe', '/tts/cognitiveservices/v1'].map((path) =>
       model(`POST ${path}`, STORED, { auth: { header: 'Ocp-Apim-Subscription-Key' } }),
     ),
   ],
-  // An upload that is begun gets an address of the store with access to all of it:
+  // A started upload gets an address of the store that gives access to all of it:
   // learn.microsoft.com/rest/api/aifoundry/aiprojects/datasets/pending-upload
   minting: [
     /\/issuetoken($|[/:])/,

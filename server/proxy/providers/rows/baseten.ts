@@ -5,7 +5,7 @@ import { CALLER_TOOLS } from '../tools.ts'
 
 const TOOLS = { tools: toolsIn('', CALLER_TOOLS) }
 
-/** What a deployment answers: it runs one model, whatever the body calls it. */
+/** The endpoints of a deployment, which runs one model, whatever the body calls it. */
 const deployed: EndpointRow[] = [
   'environments/{any}',
   'deployment/{any}',
@@ -26,8 +26,8 @@ const deployed: EndpointRow[] = [
 )
 
 /**
- * Baseten: https://docs.baseten.co/reference. Models of everybody's are named in the body; a
- * deployment of one's own by its host, `model-abc123.api.baseten.co`, and so in a key's models.
+ * Baseten: https://docs.baseten.co/reference. Public models are named in the body; an own
+ * deployment by its host, `model-abc123.api.baseten.co`, and also by that name in a key's models.
  */
 export const baseten: ProviderRow = {
   id: 'baseten',

@@ -10,7 +10,7 @@ import type { ProviderRow } from '../provider.ts'
  * fallbacks.
  */
 const INSIDE = ['', 'additionalModelRequestFields.'].map((at) => inMessages(at))
-/** The path names the model. */
+/** The model is in the path. */
 const CALL: BodyRule = {
   required: [],
   also: ['model', 'additionalModelRequestFields.model', ...INSIDE.flatMap(({ also }) => also)],
@@ -29,7 +29,7 @@ const CALL: BodyRule = {
 const call: ModelPlace = { at: 'path', body: CALL }
 
 /**
- * What is asked:
+ * The question:
  * docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_RetrieveAndGenerate.html
  */
 const RETRIEVED = {
@@ -38,8 +38,8 @@ const RETRIEVED = {
 } as const
 
 /**
- * Everything with an account's number but the profiles that AWS defines: prompts, throughput that
- * was bought, models that were tuned or imported.
+ * Everything with an account's number except the profiles that AWS defines: prompts, purchased
+ * throughput, tuned or imported models.
  */
 const OF_ACCOUNT = /^arn:aws[a-z-]*:bedrock:[^:]*:\d+:(?!inference-profile\/)/
 const MODELS: ModelNames = {

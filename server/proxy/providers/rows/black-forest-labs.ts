@@ -1,7 +1,7 @@
 import { creates, model, neutral, STORED } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
-/** The path names the model; `finetune_id` one that somebody has trained. */
+/** The path names the model; `finetune_id` names a fine-tuned one. */
 const BODY = {
   required: [],
   also: ['model'],

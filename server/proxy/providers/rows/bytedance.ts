@@ -23,7 +23,7 @@ export const bytedance: ProviderRow = {
       'POST /api/v3/context/chat/completions',
       body({ tools: toolsIn('', CALLER_TOOLS), objects: { context_id: 'context' } }),
     ),
-    // A bot is the operator's, and runs what is stored with it.
+    // A bot is the operator's, and runs the model stored with it.
     model('POST /api/v3/bots/chat/completions', STORED, { names: { model: 'bot' } }),
     neutral('GET /api/v3/contents/generations/tasks'),
     neutral('GET DELETE /api/v3/contents/generations/tasks/{task}'),

@@ -16,7 +16,7 @@ const SPOKEN = {
   },
 } as const
 
-/** As a form spells it. */
+/** In a form's spelling. */
 const SPOKEN_FORM = {
   required: ['model_id'],
   also: ['model'],
@@ -24,13 +24,13 @@ const SPOKEN_FORM = {
   objects: { voice_id: 'voice', 'voice[id]': 'voice', 'voice.id': 'voice' },
 } as const
 
-/** Voices of everybody's that its documentation shows; all have UUIDs, cloned ones too. */
+/** Public voices in its documentation; all voices have UUIDs, including cloned ones. */
 const STOCK =
   /^(?:694f9389-aac1-45b6-b726-9d9369183238|a0e99841-438c-4a64-b679-ae501e7d6091|794f9389-aac1-45b6-b726-9d9369183238|f786b574-daa5-4673-aa0c-cbe3e8534c02|e07c00bc-4134-4eae-9ea4-1a55fb45746b|6ccbfb76-1fc6-48f7-b71d-91ac6298247b)$/
 
 /**
  * Agents: https://docs.cartesia.ai/line/introduction. They are deployed by its command line, so no
- * key makes one: an administrator shares it. What they say is up to code of their own.
+ * key creates one: an administrator shares it. Their own code decides what they say.
  */
 const AGENTS: readonly EndpointRow[] = [
   neutral('GET /agents', { listed: { 'summaries[].id': 'agent' } }),

@@ -5,8 +5,8 @@ import { CALLER_TOOLS } from '../tools.ts'
 const AT = '/client/v4/accounts/{account}/ai'
 
 /**
- * Workers AI: https://developers.cloudflare.com/workers-ai/get-started/rest-api. The rest
- * of Cloudflare's API runs the account: it is closed, whatever the token allows.
+ * Workers AI: https://developers.cloudflare.com/workers-ai/get-started/rest-api. The rest of
+ * Cloudflare's API administers the account: it is closed, whatever the token allows.
  */
 export const cloudflare: ProviderRow = {
   id: 'cloudflare',
@@ -25,7 +25,7 @@ export const cloudflare: ProviderRow = {
           required: [],
           also: ['model'],
           prose: ['prompt', 'text', 'messages[].content'],
-          // Polls for what was queued:
+          // Polls queued requests:
           // https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api
           objects: { request_id: 'batch' },
         },

@@ -25,7 +25,7 @@ const MODELS: ModelNames = {
 }
 
 /**
- * What a chat of the first version begins or goes on with, and the operator's connectors:
+ * The conversation that a v1 chat starts or continues, and the operator's connectors:
  * docs.cohere.com/v1/reference/chat.
  */
 const CHAT = { conversation_id: 'conversation', 'connectors[].id': 'connector' } as const
@@ -34,7 +34,7 @@ const TRAINING = { 'settings.dataset_id': 'dataset' } as const
 
 const TOOLS = { tools: toolsIn('', CALLER_TOOLS) }
 
-/** What is said, embedded, ranked and so on, in either version. */
+/** Text to chat about, embed, rank and so on, in either version. */
 const SAID = [
   'message',
   'preamble',

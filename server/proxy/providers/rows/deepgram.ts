@@ -19,7 +19,7 @@ export const deepgram: ProviderRow = {
     ]),
     model('POST /v1/listen', { at: 'query' }, { uploads: 'body' }),
     ...['/v1', '/v2'].map((at) => model(`POST ${at}/speak`, { at: 'query' })),
-    // Understanding text has no model to choose.
+    // Text analysis has no choice of model.
     model(
       'POST /v1/read',
       { at: 'path', body: { required: [], also: ['model'], prose: ['text'] } },

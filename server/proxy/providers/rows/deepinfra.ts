@@ -5,7 +5,7 @@ import { compatibleRows, model, neutral, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 
-/** `deploy_id:abc` is a deployment that somebody runs. */
+/** `deploy_id:abc` is an account's own deployment. */
 const MODELS: ModelNames = {
   kinds: ['deployment'],
   refsOf: (name) =>

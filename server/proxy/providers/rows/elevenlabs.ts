@@ -10,7 +10,7 @@ import type { ProviderRow } from '../provider.ts'
 import { ELEVENLABS_SPEECH } from '../speech-sockets.ts'
 import { ELEVENLABS_TRANSCRIPTION } from '../transcription-sockets.ts'
 
-/** Premade voices, which everybody may use: https://elevenlabs.io/docs/voices/premade-voices */
+/** Premade voices, which are public: https://elevenlabs.io/docs/voices/premade-voices */
 const PREMADE = [
   '21m00Tcm4TlvDq8ikWAM',
   '2EiwWnXFnvU5JabPnv8n',
@@ -65,7 +65,7 @@ const PREMADE = [
   'zrHiDhphv9ZnVXBqCLjz',
 ]
 
-/** What a plan of music names: a song that is stored, as a whole or in parts. */
+/** Objects that a music plan names: a stored song, whole or in parts. */
 const SONGS = Object.fromEntries(
   ['composition_plan', 'music_prompt', 'source_composition_plan'].flatMap((plan) =>
     [
@@ -77,7 +77,7 @@ const SONGS = Object.fromEntries(
   ),
 )
 /**
- * What audio leaves behind, whose response has no other place to say so:
+ * Objects created with audio, whose response can name them only in headers:
  * https://elevenlabs.io/docs/eleven-api/guides/how-to/text-to-speech/request-stitching,
  * https://elevenlabs.io/docs/api-reference/music/compose
  */
@@ -86,7 +86,7 @@ const KEPT = {
 } as const
 const COMPOSED = { createsInHeaders: { ...KEPT.createsInHeaders, 'song-id': 'song' } } as const
 
-/** Voices that were designed and are not kept yet. */
+/** Designed voices that are not stored yet. */
 const PREVIEWED = 'previews[].generated_voice_id'
 
 const spoken = (multipart = false): ModelPlace => ({
@@ -105,7 +105,7 @@ const spoken = (multipart = false): ModelPlace => ({
   },
 })
 
-/** These name no model: the key's models may have a name of their own instead. */
+/** These name no model: a key's models may contain a fixed name instead. */
 const task = (on: string, name: string, more: Partial<EndpointRow> = {}): EndpointRow =>
   model(
     on,
@@ -113,7 +113,7 @@ const task = (on: string, name: string, more: Partial<EndpointRow> = {}): Endpoi
     { modelName: `elevenlabs/${name}`, ...more },
   )
 
-/** A project of dubbing, by both of its APIs, with all that belongs to it. */
+/** A dubbing project, in both of its APIs, with everything that belongs to it. */
 const DUBBING: readonly EndpointRow[] = [
   task('POST /v1/dubbing', 'dubbing', creates('dub', 'dubbing_id')),
   neutral('GET /v1/dubbing', { listed: { 'dubs[].dubbing_id': 'dub' } }),
@@ -128,7 +128,7 @@ const DUBBING: readonly EndpointRow[] = [
   ),
 ]
 
-/** Songs, pictures and files that are kept, and models that are tuned to songs. */
+/** Stored songs, pictures and files, and models that are tuned to songs. */
 const MEDIA: readonly EndpointRow[] = [
   neutral('POST /v1/music/upload', { ...creates('song', 'song_id'), uploads: 'form' }),
   model('POST /v1/music/finetunes', STORED, creates('finetune')),
@@ -152,7 +152,7 @@ const MEDIA: readonly EndpointRow[] = [
   neutral('DELETE /v1/audio-isolation/history/{isolation}'),
 ]
 
-/** Books, podcasts and pages, spoken by the model that the project says. */
+/** Books, podcasts and pages, spoken by the project's model. */
 const STUDIO: readonly EndpointRow[] = [
   ...['projects', 'podcasts'].map((what) =>
     model(`POST /v1/studio/${what}`, STORED, creates('studio_project', 'project.project_id')),
@@ -167,7 +167,7 @@ const STUDIO: readonly EndpointRow[] = [
   neutral('GET /v1/audio-native/{audio_native}/settings'),
 ]
 
-/** Voices of one's own, from designs, recordings and the public library. */
+/** The account's own voices, from designs, recordings and the public library. */
 const VOICES: readonly EndpointRow[] = [
   neutral('POST /v1/text-to-voice', {
     ...creates('voice', 'voice_id'),
@@ -293,14 +293,14 @@ export const elevenlabs: ProviderRow = {
     'POST /v1/single-use-token/batch_scribe': 'elevenlabs-transcription-token',
   },
   minting: ELEVENLABS_LINKS,
-  // Productions are work of people's, which is ordered and paid.
+  // Productions are paid work by people.
   admin: [/^\/v\d\/(?:workspaces?|usage|user|productions)(?:$|\/)/, ...ELEVENLABS_WORKSPACE],
   spelling: {
     bare: true,
     prefixes: { agent_: 'agent', conv_: 'conversation', phnum_: 'phone_number', tool_: 'tool' },
   },
   operated: ELEVENLABS_SECRETS,
-  // Names may stand in the place of ids.
+  // Names may be used instead of ids.
   chosenNames: true,
   errors: {
     detail: { status: '{code}', message: '{message}' },

@@ -10,8 +10,8 @@ const INPUT: BodyRule = {
 }
 
 /**
- * fal: https://docs.fal.ai/model-endpoints. Models run at once at fal.run, or in a queue that is
- * polled; results are files of a CDN.
+ * fal: https://docs.fal.ai/model-endpoints. Models run synchronously at fal.run, or in a queue that
+ * is polled; results are files on a CDN.
  */
 export const fal: ProviderRow = {
   id: 'fal',
@@ -25,7 +25,7 @@ export const fal: ProviderRow = {
     opens: [404, 422],
   },
   sites: [
-    // Uploads begin here, and go on at an address for that one file:
+    // Uploads begin here, and continue at an address for that file:
     // https://docs.fal.ai/model-apis/client
     {
       hosts: ['rest.fal.ai', 'rest.alpha.fal.ai'],
@@ -50,7 +50,7 @@ export const fal: ProviderRow = {
   spelling: { uuids: true },
   errors: { detail: '{message}', error: { message: '{message}', code: '{status}' } },
   usage: 'openai',
-  // The AI SDK names some without the namespace, in which alone names have no owner.
+  // The AI SDK names some without their namespace; only there have names no owner.
   modelNames: (name) => {
     const bare = /^fal-ai\/([^/]+)$/.exec(name)?.[1]
     return bare === undefined ? [name] : [name, bare]

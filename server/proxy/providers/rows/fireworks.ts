@@ -9,8 +9,8 @@ import { CALLER_TOOLS } from '../tools.ts'
 const image: ModelPlace = { at: 'path', body: { required: [], also: ['model'], multipart: true } }
 
 /**
- * A model or a deployment of an account; those of Fireworks itself are everybody's. A deployment
- * stands behind `#`: docs.fireworks.ai/guides/ondemand-deployments,
+ * A model or a deployment of an account; those of Fireworks itself are public. A deployment is
+ * named after `#`: docs.fireworks.ai/guides/ondemand-deployments,
  * docs.fireworks.ai/fine-tuning/deploying-loras.
  */
 const isOfAccount = (part: string, at: number): boolean =>
@@ -26,7 +26,7 @@ const MODELS: ModelNames = {
 }
 
 /**
- * Fireworks: https://docs.fireworks.ai/api-reference. Image models stand in the path with their
+ * Fireworks: https://docs.fireworks.ai/api-reference. Image models are in the path, with their
  * slashes.
  */
 export const fireworks: ProviderRow = {

@@ -33,7 +33,7 @@ export const fishAudio: ProviderRow = {
   ],
   admin: [/^\/wallet(?:$|\/)/],
   spelling: {},
-  // Voices that somebody has cloned and those of the library have ids alike.
+  // Cloned voices and those of the library have the same form of ids.
   publicObjects: { voice: /^$/ },
   errors: { message: '{message}', status: '{status}' },
   usage: 'openai',

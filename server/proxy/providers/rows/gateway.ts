@@ -6,7 +6,7 @@ import type { ProviderRow } from '../provider.ts'
 import { AI_SDK_TOOLS } from '../tools.ts'
 import { gatewayTranscription } from '../transcription-sockets.ts'
 
-/** Models that are tried in turn. */
+/** Models to try in turn. */
 const FALLBACKS = [
   'providerOptions.gateway.models[]',
   'providerOptions.gateway.models[].model',
@@ -14,7 +14,7 @@ const FALLBACKS = [
   'fallbacks[]',
   'fallbacks[].model',
 ]
-/** What people, tools and models say. */
+/** Text of people, tools and models. */
 const SAID = [
   'prompt',
   'prompt[].content',
@@ -27,7 +27,7 @@ const SAID = [
 const NAMED = {
   at: 'header' as const,
   headers: ['ai-language-model-id', 'ai-model-id'],
-  // Browsers set no headers of a WebSocket.
+  // Browsers cannot set headers of a WebSocket.
   parameter: 'ai-model-id',
   body: {
     required: [],
@@ -36,7 +36,7 @@ const NAMED = {
     prose: SAID,
   },
 } satisfies ModelPlace
-/** A batch: the requests name their models too, and what each of them may name. */
+/** A batch, whose requests also name their models; and the places of each. */
 const BATCHED: ModelPlace = {
   ...NAMED,
   body: {
@@ -86,8 +86,8 @@ const ROWS = [
 ]
 
 /**
- * Vercel's AI Gateway: https://vercel.com/docs/ai-gateway. The AI SDK names the model in a header. What
- * the whole team has spent, and each of its requests, is closed.
+ * Vercel's AI Gateway: https://vercel.com/docs/ai-gateway. The AI SDK names the model in a header.
+ * The whole team's spending and requests are closed.
  */
 export const gateway: ProviderRow = {
   id: 'gateway',
@@ -98,7 +98,7 @@ export const gateway: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   probe: { path: '/v1/credits' },
   endpoints: tryingOthers(ROWS, { also: FALLBACKS }),
-  // Deployments of Vercel's show which credential they have.
+  // Vercel's deployments show which credential they have.
   passes: ['ai-gateway-auth-method'],
   mints: { 'POST /v1/realtime/client-secrets': 'gateway-client-secret' },
   admin: [/^\/v\d+\/(?:credits|report|generation)(?:$|\/)/, /^(?:\/v\d+\/ai)?\/config$/],

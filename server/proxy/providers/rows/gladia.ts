@@ -1,7 +1,7 @@
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
-/** Gladia: https://docs.gladia.io/api-reference. There is one model, which no request names. */
+/** Gladia: https://docs.gladia.io/api-reference. It has only one model, which no request names. */
 export const gladia: ProviderRow = {
   id: 'gladia',
   name: 'Gladia',
@@ -21,7 +21,7 @@ export const gladia: ProviderRow = {
     neutral('GET DELETE /v2/pre-recorded/{transcription}'),
     neutral('GET /v2/pre-recorded/{transcription}/file'),
   ],
-  // The response's address carries a token.
+  // The address in the response contains a token.
   minting: [/\/live$/],
   spelling: { uuids: true },
   errors: { message: '{message}', error: { message: '{message}', code: '{status}' } },

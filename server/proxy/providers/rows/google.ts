@@ -31,7 +31,7 @@ const socketRows = (version: string): EndpointRow[] =>
     ),
   )
 
-/** Where an agent works: its name, or what it is made of. */
+/** An agent's environment: its name, or its contents. */
 const environment = (at: string): Record<string, string> => ({
   [at]: 'environment',
   [`${at}.environment_id`]: 'environment',
@@ -150,7 +150,7 @@ export const interactionRows = (v: string): EndpointRow[] => [
   neutral(`POST ${v}/interactions/{interaction}/cancel`),
 ]
 
-/** Agents, and what they run in and with. */
+/** Agents, their environments and tools. */
 const agentRows = (v: string): EndpointRow[] => [
   model(`POST ${v}/agents`, STORED, {
     ...creates('agent', 'id', 'name'),
@@ -225,7 +225,7 @@ const fileSearchRows = (v: string): EndpointRow[] => [
   neutral(`GET ${v}/fileSearchStores/{file_search_store}/upload/operations/{operation}`),
 ]
 
-/** A file's bytes, up and down. */
+/** Upload and download of a file's bytes. */
 const uploadRows = (v: string): EndpointRow[] => [
   neutral(`POST PUT /upload${v}/files`, {
     ...creates('file', 'file.name'),
@@ -311,7 +311,7 @@ export const google: ProviderRow = {
     /permissionservice\//,
     /\/webhooks($|[/:])/,
   ],
-  // Its OpenAI dialect has ids of that kind.
+  // Its OpenAI dialect has ids of that form.
   spelling: {
     prefixes: { v1_: 'interaction' },
     dialect: true,
@@ -337,14 +337,14 @@ export const google: ProviderRow = {
   usage: 'gemini',
   accountChoice: ['x-goog-user-project'],
   ...GOOGLE_UPLOADS,
-  // Stock voices have names, agents of Google's are published, and an environment may be a kind of
-  // one: ai.google.dev/api/interactions-api.
+  // Stock voices have names, Google's agents are public, and an environment may be given by its
+  // type: ai.google.dev/api/interactions-api.
   publicObjects: {
     voice: /^[A-Z][a-z]+$/,
     agent: /^(?:deep-research|antigravity|computer-use)(?:-|$)/,
     environment: /^(?:remote|none)$/,
   },
-  // `openai` bodies write the bare name, cachedContents `models/…`, paths the bare name behind
+  // `openai` bodies write the bare name, cachedContents `models/…`, paths the bare name after
   // `models/`.
   modelNames: (name) =>
     name.startsWith('models/')

@@ -20,7 +20,7 @@ export const huggingface: ProviderRow = {
   accountChoice: ['x-hf-bill-to'],
   endpoints: [
     ...compatibleRows('/v1', { tools: toolsIn('', CALLER_TOOLS) }),
-    // Behind it are other providers, which speak their own dialects: `/groq/openai/v1/…`.
+    // It routes to other providers, which have their own dialects: `/groq/openai/v1/…`.
     ...['chat/completions', 'completions', 'embeddings', 'images/generations'].map((what) =>
       model(`POST /{base*}/${what}`, body({ tools: toolsIn('', CALLER_TOOLS) })),
     ),

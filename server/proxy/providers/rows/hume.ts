@@ -2,10 +2,13 @@ import type { EndpointRow } from '../endpoint-row.ts'
 import { creates, model, neutral, STORED } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
-/** Voices of Hume's own that its SDKs take unasked: https://dev.hume.ai/docs/text-to-speech-tts/voices */
+/**
+ * Hume's own voices that its SDKs use by default:
+ * https://dev.hume.ai/docs/text-to-speech-tts/voices
+ */
 const STOCK = /^d8ab67c6-953d-4bd8-9370-8fa53a0f1453$/
 
-/** A form, whose fields hold JSON. */
+/** A form whose fields contain JSON. */
 const CONVERTED = {
   required: [],
   also: ['model'],
@@ -21,8 +24,8 @@ const CONFIG = {
 
 /**
  * The Empathic Voice Interface: https://dev.hume.ai/reference/speech-to-speech-evi. A configuration
- * says which model answers. Chats are made by its socket, which does not pass here, so they are
- * shared by an administrator.
+ * names the model. Chats are created by its socket, which the proxy does not support, so an
+ * administrator shares them.
  */
 const EVI: readonly EndpointRow[] = [
   ...['config', 'prompt', 'tool'].flatMap((kind): EndpointRow[] => {
@@ -93,7 +96,7 @@ export const hume: ProviderRow = {
     ),
     neutral('GET /v0/tts/voices', { listed: { 'voices_page[].id': 'voice' } }),
     neutral('POST /v0/tts/voices', { ...creates('voice'), names: { generation_id: 'generation' } }),
-    // It goes by a name, which two voices may have: nobody here owns one.
+    // It is given by a name, which two voices may have, so no key owns it.
     neutral('DELETE /v0/tts/voices', { asks: { name: 'voice' } }),
     ...EVI,
   ],

@@ -1,25 +1,27 @@
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
-/** Each way to make a video or a picture is a collection of tasks. */
+/** Each way to create a video or a picture is a collection of tasks. */
 const VIDEOS = ['text2video', 'image2video', 'motion-control', 'multi-image2video', 'omni-video']
 const IMAGES = ['generations', 'multi-image2image', 'omni-image']
-/** What goes on from a video that was made before, and where it, or its task, is named. */
+/** Endpoints that continue an earlier video, and the place of its id, or its task's. */
 const ON_VIDEOS = {
   'video-extend': { video_id: 'video' },
   'lip-sync': { 'input.video_id': 'video', 'input.task_id': 'task' },
 } as const
-/** A task that is done has its videos. */
+/** A finished task has its videos. */
 const MADE = creates('video', 'data.task_result.videos[].id')
 const BODY = {
   required: ['model_name'],
   also: ['model'],
   prose: ['prompt', 'negative_prompt'],
 } as const
-/** What the AI SDK adds to a model's name, which picks the endpoint: @ai-sdk/klingai. */
+/**
+ * The suffix that the AI SDK adds to a model's name, which selects the endpoint: @ai-sdk/klingai.
+ */
 const MODES = ['t2v', 'i2v', 'motion-control']
 
-/** `kling-v2-6`, and as the AI SDK writes it: `kling-v2.6-t2v`, `kling-v2.6-i2v`, … */
+/** `kling-v2-6`, and in the AI SDK's spelling: `kling-v2.6-t2v`, `kling-v2.6-i2v`, … */
 function modelNames(name: string): string[] {
   const [, major, minor, variant = ''] = /^kling-v(\d+)(?:-(\d+))?(-[a-z]+)?$/.exec(name) ?? []
   if (major === undefined) return [name]

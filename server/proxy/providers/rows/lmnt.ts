@@ -29,6 +29,6 @@ export const lmnt: ProviderRow = {
   spelling: {},
   errors: { error: { message: '{message}', code: '{status}' } },
   usage: 'openai',
-  // Its own voices have a first name; those that somebody has made have a long id.
+  // Its own voices have a first name; custom voices have a long id.
   publicObjects: { voice: /^[a-z]{2,16}$/ },
 }

@@ -24,7 +24,7 @@ export const luma: ProviderRow = {
         creates('generation'),
       ),
     ),
-    // These go on with a video, and name no model.
+    // These continue a video, and name no model.
     ...['audio', 'upscale'].map((what) =>
       model(
         `POST /dream-machine/v1/generations/{generation}/${what}`,
@@ -39,7 +39,7 @@ export const luma: ProviderRow = {
     neutral('GET /dream-machine/v1/generations', { listed: { 'generations[].id': 'generation' } }),
     neutral('GET DELETE /dream-machine/v1/generations/{generation}'),
     neutral('GET /dream-machine/v1/generations/concepts/list', { listed: null }),
-    // Pictures at its root.
+    // Pictures, at the root of the API.
     ...['png', 'jpg', 'mp4'].map((type) => neutral(`GET /{any}.${type}`, { listed: null })),
   ],
   spelling: { uuids: true },

@@ -51,7 +51,7 @@ export const minimax: ProviderRow = {
         prose: ['text', 'clone_prompt.prompt_text'],
         objects: { file_id: 'file', 'clone_prompt.prompt_audio': 'file', voice_id: `${NEW}voice` },
       }),
-      // The voice is kept, although the response does not name it.
+      // The voice is stored, although the response does not name it.
       { changes: true },
     ),
     model('POST /v1/image_generation', body({ prose: ['prompt'] })),
@@ -64,7 +64,7 @@ export const minimax: ProviderRow = {
   spelling: { uuids: true, dialect: true, digits: true },
   errors: { type: 'error', error: { type: '{type}', message: '{message}', code: '{code}' } },
   usage: 'openai',
-  // Its own voices are called for what they are: English_Graceful_Lady, male-qn-qingse.
+  // Its own voices have descriptive names: English_Graceful_Lady, male-qn-qingse.
   publicObjects: {
     voice:
       /^(?:(?:English|Chinese|Japanese|Korean|Spanish|Portuguese|French|German|Italian|Russian|Arabic|Indonesian|Dutch|Turkish|Ukrainian|Thai|Polish|Romanian|Greek|Czech|Finnish|Hindi|Vietnamese|Cantonese)(?:\s\(Mandarin\))?_[A-Za-z_-]+|(?:fe)?male-qn-[a-z]+|(?:fe)?male-[a-z]+|presenter_(?:fe)?male)$/,

@@ -31,7 +31,8 @@ const GUARDS = [
 const ALSO = [...(BODY.also ?? []), ...GUARDS]
 
 /**
- * What runs models of its own: guardrails, tools and documents, wherever in a body a call stands.
+ * Parts that run models of their own: guardrails, tools and documents, wherever a call is in a
+ * body.
  */
 const running = (
   at: string,
@@ -64,7 +65,7 @@ const running = (
   ].map((place) => at + place),
 })
 
-/** Files that tools write; and a conversation that begins, also where one is restarted. */
+/** Files that tools write, and a new conversation, also one that is restarted. */
 const WRITTEN = { 'outputs[].content[].file_id': 'file', 'content.file_id': 'file' } as const
 const BEGUN = { creates: { conversation_id: 'conversation', ...WRITTEN } } as const
 const LISTED_AGENTS = { '[].id': 'agent', 'data[].id': 'agent', 'agents[].id': 'agent' } as const
@@ -79,7 +80,7 @@ export const mistral: ProviderRow = {
   hosts: ['api.mistral.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    // A stored agent answers with its own model, whatever `model` says.
+    // A stored agent uses its own model, whatever `model` says.
     ...compatibleRows('/v1', {
       also: ALSO,
       stored: ['agent_id'],
@@ -105,7 +106,7 @@ export const mistral: ProviderRow = {
     ),
     model('POST /v1/audio/speech', body({ objects: { voice_id: 'voice' } })),
     neutral('GET POST /v1/audio/voices', creates('voice', 'id', 'slug')),
-    // A new name makes a new slug.
+    // A new name creates a new slug.
     neutral('GET PATCH DELETE /v1/audio/voices/{voice}', creates('voice', 'id', 'slug')),
     neutral('GET /v1/audio/voices/{voice}/sample'),
     model(
@@ -175,7 +176,7 @@ export const mistral: ProviderRow = {
     neutral('GET POST /v1/libraries', creates('library')),
     neutral('GET PUT PATCH DELETE /v1/libraries/{library}'),
     neutral('GET /v1/libraries/{library}/documents'),
-    // What is put into a library is read and summed up by models of Mistral's choice
+    // Documents in a library are read and summarized by models of Mistral's choice
     // (`tokens_processing_summary` of a document).
     model('POST /v1/libraries/{library}/documents', STORED, { uploads: 'form' }),
     neutral('GET PUT PATCH DELETE /v1/libraries/{library}/documents/{any}'),
@@ -189,7 +190,7 @@ export const mistral: ProviderRow = {
       neutral(`GET POST /v2/${kind}s/{${kind}}/versions`),
       neutral(`GET PATCH /v2/${kind}s/{${kind}}/versions/{any}`),
     ]),
-    // Connectors run what somebody has stored.
+    // Connectors run stored tools.
     model('POST /v1/connectors', STORED, creates('connector')),
     neutral('GET /v1/connectors'),
     neutral('GET PATCH DELETE /v1/connectors/{connector}'),
@@ -203,12 +204,12 @@ export const mistral: ProviderRow = {
     /\/(audio|client)\/sessions($|[/:])/,
     /\/connectors\/[^/]+\/([^/]+\/)?(credentials|auth_url)($|[/:])/,
   ],
-  // What observability finds is what every key has asked and was answered.
+  // Observability shows the requests and responses of every key.
   admin: [
     /^\/v1\/(workspaces?|admin|users|billing|service-accounts|observability)($|[/:])/,
-    // Machines of the account, and where its searches read.
+    // Machines of the account, and the sources of its searches.
     /^\/v1\/(workflows\/deployments|rag)($|[/:])/,
-    // Who else of the organization may use it.
+    // Sharing with others in the organization.
     /^\/v1\/(connectors|libraries)\/[^/]+\/(([^/]+\/)?share|[^/]+\/(activate|deactivate))($|[/:])/,
   ],
   chosenNames: true,
@@ -219,7 +220,7 @@ export const mistral: ProviderRow = {
     dialect: true,
   },
   // Preset voices have names (docs.mistral.ai/studio/audio/text-to-speech/voices); the others have
-  // a UUID, and a slug that is known where it was made.
+  // a UUID, and a slug that is known when it is created.
   publicObjects: { voice: /^(?![0-9a-f]{8}-[0-9a-f-]{27}$)/i },
   usage: 'openai',
 }

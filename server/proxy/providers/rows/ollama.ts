@@ -2,13 +2,13 @@ import { body, compatibleRows, model, neutral, toolsIn } from '../openai-rows.ts
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 
-/** What people, tools and models say. */
+/** Text of people, tools and models. */
 const SAID = ['messages[].content', 'prompt', 'system', 'input', 'input[]']
 const NAMED = body({ tools: toolsIn('', CALLER_TOOLS), prose: SAID })
 
 /**
- * Ollama's own API: https://docs.ollama.com/api. This row is its cloud; a server of one's own is
- * added with `speaks: "ollama"`. What changes the models that a server has is closed everywhere.
+ * Ollama's own API: https://docs.ollama.com/api. This row is its cloud; your own server is added
+ * with `speaks: "ollama"`. Endpoints that change the models of a server are closed everywhere.
  */
 export const ollama: ProviderRow = {
   id: 'ollama',
@@ -20,7 +20,7 @@ export const ollama: ProviderRow = {
   probe: { path: '/api/tags' },
   endpoints: [
     ...['chat', 'generate', 'embed', 'embeddings'].map((what) => model(`POST /api/${what}`, NAMED)),
-    // Servers before 0.1.33 read `name` alone.
+    // Servers before 0.1.33 read only `name`.
     model('POST /api/show', body({ also: ['name'] })),
     neutral('GET /api/tags', { listed: null }),
     neutral('GET /api/version', { listed: null }),

@@ -23,7 +23,7 @@ import {
   OPENROUTER_TOOLS,
 } from '../tools.ts'
 
-// `models` are tried in turn; a preset is stored and may bring models of its own; plugins and
+// `models` are tried in turn; a preset is stored and may contain models of its own; plugins and
 // server tools may name one.
 const OTHERS = {
   also: [
@@ -35,8 +35,8 @@ const OTHERS = {
     'plugins[].allowed_models[]',
     'plugins[].analysis_models[]',
   ],
-  // Deeper than a sub-agent's own tools nothing is followed, and a sub-agent may have no stored
-  // preset, and no models in turn.
+  // Nothing deeper than a sub-agent's own tools is read, and a sub-agent may have neither a stored
+  // preset nor several models.
   stored: [
     'preset',
     'plugins[].preset',
@@ -56,7 +56,7 @@ const ROUTED = {
   texts: ['messages[].content', 'input', 'input[]', 'input[].content'],
   tools: [
     ...toolsIn('', OPENROUTER_TOOLS),
-    // What a sub-agent or a panel may use.
+    // The tools and models of a sub-agent or a panel.
     { at: 'tools[].parameters.tools[]', by: 'type', tools: OPENROUTER_TOOLS },
     { at: 'plugins[].tools[]', by: 'type', tools: OPENROUTER_TOOLS },
     { at: 'plugins[]', by: 'id', tools: OPENROUTER_PLUGINS },
@@ -64,7 +64,7 @@ const ROUTED = {
     { at: 'messages[].content[]', by: 'type', tools: OPENROUTER_CONTENT },
   ],
 }
-/** A preset in the place of a model, or behind one: openrouter.ai/docs/guides/features/presets */
+/** A preset instead of a model, or after one: openrouter.ai/docs/guides/features/presets */
 const MODELS: ModelNames = {
   kinds: ['preset'],
   refsOf: (name) =>
@@ -75,8 +75,7 @@ const MODELS: ModelNames = {
 }
 const routed = body(ROUTED)
 /**
- * What a completion cost is asked by its id:
- * https://openrouter.ai/docs/api-reference/get-a-generation
+ * The cost of a completion, by its id: https://openrouter.ai/docs/api-reference/get-a-generation
  */
 const GENERATION = creates('generation')
 
@@ -107,7 +106,7 @@ const ROWS = [
   neutral('GET /api/v1/containers/{container}/files/{any}'),
   neutral('GET /api/v1/containers/{container}/files/{any}/content'),
   neutral('POST /api/v1/containers/{container}/files/{any}/promote', creates('file')),
-  // An intern answers with a model, and tools, of its own.
+  // An intern uses its own model and tools.
   model('POST /api/v1/interns', STORED, creates('intern', 'id', 'data.id')),
   neutral('GET /api/v1/interns'),
   neutral('GET DELETE /api/v1/interns/{intern}'),
@@ -115,14 +114,13 @@ const ROWS = [
   model('POST /api/v1/interns/{intern}/chat/completions', STORED),
   model('POST /api/v1/interns/{intern}/provision', STORED),
   neutral('POST /api/v1/interns/{intern}/suspend'),
-  // Its response tells what was asked, and what it cost. A response's id may be that of its
-  // generation.
+  // Its response contains the request and its cost. A response's id may be that of its generation.
   neutral('GET /api/v1/generation', { asks: { id: ANY_KIND } }),
   neutral('POST /api/v1/generation/feedback', { names: { generation_id: ANY_KIND } }),
   ...['benchmarks', 'classifications/task', 'providers'].map((what) =>
     neutral(`GET /api/v1/${what}`, { listed: null }),
   ),
-  // What everybody's sessions cost, by model.
+  // The cost of all sessions, by model.
   ...['app-rankings', 'rankings-daily', 'session-cost'].map((what) =>
     neutral(`GET /api/v1/datasets/${what}`, { listed: null }),
   ),
@@ -142,11 +140,11 @@ export const openrouter: ProviderRow = {
   base: 'https://openrouter.ai/api/v1',
   hosts: ['openrouter.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  // Its list of models is open to everybody; this is what the key itself may do.
+  // Its list of models is public; this shows the rights of the key itself.
   probe: { path: '/api/v1/key' },
   endpoints: tryingOthers(ROWS, OTHERS),
   minting: [/\/(auth\/keys|oauth\/token)($|[/:])/, /\/api\/v1\/keys($|[/:])/],
-  // The content of a generation is kept for the account, whichever key it was made with.
+  // The content of a generation is stored for the account, whatever key created it.
   admin: [
     /\/api\/v1\/(key|credits|activity|workspaces|guardrails|presets|byok|analytics|observability|users|billing|scim|vault|generation\/content)($|[/:])/,
     /^\/(?!api(\/|$))/,

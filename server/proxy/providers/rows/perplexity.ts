@@ -12,7 +12,7 @@ import {
 import type { ProviderRow } from '../provider.ts'
 import { PERPLEXITY_TOOLS } from '../tools.ts'
 
-// The agent API tries `models` in turn, and a preset or a stored profile brings a model of its own:
+// The agent API tries `models` in turn, and a preset or a stored profile has a model of its own:
 // docs.perplexity.ai/docs/agent-api
 const agent = responding({
   ...BODY,
@@ -21,14 +21,14 @@ const agent = responding({
   tools: toolsIn('', PERPLEXITY_TOOLS),
 })
 
-// What a search finds may be ranked by another model (@perplexity-ai/perplexity_ai 0.38,
+// Search results may be ranked by another model (@perplexity-ai/perplexity_ai 0.38,
 // `ranking_model`).
 const sonar = body({
   also: [...(BODY.also ?? []), 'ranking_model'],
   tools: toolsIn('', PERPLEXITY_TOOLS),
 })
 
-// The same later: the request stands in `request`.
+// The same for asynchronous requests: the request is in `request`.
 const queued = body({
   required: ['request.model'],
   also: ['request.ranking_model'],

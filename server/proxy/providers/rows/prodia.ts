@@ -2,7 +2,7 @@ import type { ModelPlace } from '../endpoint-row.ts'
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
-/** JSON, or a form that brings the job as JSON beside the files that it works on. */
+/** JSON, or a form with the job as JSON and its input files. */
 const JOB: ModelPlace = {
   at: 'body',
   body: {

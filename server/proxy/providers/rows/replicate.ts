@@ -64,7 +64,7 @@ export const replicate: ProviderRow = {
       neutral(`GET /v1/${what}`, { listed: null }),
     ),
   ],
-  // Hardware that is paid by the hour.
+  // Hardware that is billed by the hour.
   admin: [/^\/v1\/deployments(?:\/[^/]+\/[^/]+)?$/],
   spelling: { collections: { files: 'file' } },
   errors: { title: '{type}', detail: '{message}', status: '{status}', error: '{message}' },

@@ -1,7 +1,7 @@
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
-/** Rev AI: https://docs.rev.ai/api. Which transcriber works is an option of the job. */
+/** Rev AI: https://docs.rev.ai/api. The transcriber is an option of the job. */
 export const revai: ProviderRow = {
   id: 'revai',
   name: 'Rev AI',

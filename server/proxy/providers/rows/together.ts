@@ -18,10 +18,7 @@ import { CALLER_TOOLS } from '../tools.ts'
  * Together's, FinetuneResponse).
  */
 const TUNED = /-[0-9a-f]{8}(?::[\w-]*)?\s*$/
-/**
- * A date, with which models of everybody's end: such a name is somebody's only where a job has made
- * it.
- */
+/** A date, with which public models end: such a name is owned only if a job created it. */
 const DATED = /-20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\s*$/
 const MODELS: ModelNames = {
   kinds: ['tuned_model'],
@@ -31,12 +28,12 @@ const MODELS: ModelNames = {
       : [],
 }
 
-/** A job, and the model that comes of it. */
+/** A job, and the model that it creates. */
 const JOB = {
   creates: { id: 'fine_tuning_job', model_output_name: 'tuned_model', output_name: 'tuned_model' },
 } as const
 
-// A job may go on from where another ended.
+// A job may continue from another's checkpoint.
 const tuning = body({
   stored: ['from_checkpoint', 'from_hf_model'],
   objects: { training_file: 'file', validation_file: 'file', from_checkpoint: 'fine_tuning_job' },
@@ -56,7 +53,7 @@ export const together: ProviderRow = {
       tools: toolsIn('', CALLER_TOOLS),
     }).map((row) => {
       if (row.creates?.['id'] === 'batch') return { ...row, ...creates('batch', 'id', 'job.id') }
-      // What is posted there makes a job, and what is listed there are models.
+      // A POST there creates a job, but the list there is of models.
       return row.on === 'GET /v1/models' ? { ...row, listed: null } : row
     }),
     ...['/v1', '/v2'].flatMap((prefix) => [
@@ -74,7 +71,7 @@ export const together: ProviderRow = {
     neutral('GET /v1/fine-tunes/models/limits'),
     neutral('POST /v1/fine-tunes/{fine_tuning_job}/cancel'),
     neutral('GET /v1/finetune/download', { asks: { ft_id: 'fine_tuning_job' } }),
-    // A judge, and what it judges, may run anywhere.
+    // A judge, and the models that it judges, may run anywhere.
     model('POST /v1/evaluation', STORED, {
       ...creates('evaluation', 'workflow_id'),
       names: { 'parameters.input_data_file_path': 'file' },
@@ -98,7 +95,7 @@ export const together: ProviderRow = {
     neutral('GET /v1/public/inference-instance-types/{any}'),
   ],
   admin: [
-    // What everybody has queued for a model.
+    // All requests queued for a model.
     /^\/v[0-9]+\/queue\/(clear|metrics)($|[/:])/,
     // Dedicated endpoints, clusters and volumes are rented machines.
     /^\/v[0-9]+\/(endpoints|clusters?|compute|gpu_cluster|hardware|storage|projects|users|billing|deployments)($|[/:])/,

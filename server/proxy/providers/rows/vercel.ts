@@ -2,7 +2,7 @@ import { compatibleRows, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 
-/** Vercel v0: https://v0.app/docs/api/model. Its platform API runs the account. */
+/** Vercel v0: https://v0.app/docs/api/model. Its platform API administers the account. */
 export const vercel: ProviderRow = {
   id: 'vercel',
   name: 'Vercel v0',

@@ -3,7 +3,10 @@ import { vertex } from './vertex.ts'
 import { model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
-/** `_` is no stored recognizer, but says that the request brings its own: cloud.google.com/speech-to-text/v2 */
+/**
+ * `_` is not a stored recognizer, but means that the request has its own:
+ * cloud.google.com/speech-to-text/v2
+ */
 const RECOGNIZE: ModelPlace = {
   at: 'body',
   body: { required: ['config.model'], stored: ['configMask', 'config_mask'] },
@@ -20,8 +23,9 @@ const SYNTHESIZE: ModelPlace = {
 const { elsewhere: _, keyParameters: __, probe: ___, ...projects } = vertex
 
 /**
- * Vertex AI in its regions, Speech-to-Text and Text-to-Speech, with an OAuth token that is good for an
- * hour: https://cloud.google.com/vertex-ai/docs/reference/rest. Store the next one by the API.
+ * Vertex AI in its regions, Speech-to-Text and Text-to-Speech, with an OAuth token that is valid
+ * for an hour: https://cloud.google.com/vertex-ai/docs/reference/rest. Store the next one by the
+ * API.
  */
 export const vertexCloud: ProviderRow = {
   ...projects,

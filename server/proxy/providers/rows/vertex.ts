@@ -14,7 +14,7 @@ const CALL: BodyRule = {
   texts: inMessages('').texts,
   tools: inMessages('').tools,
   stored: GEMINI_STORED,
-  // A body of Anthropic's, Mistral's or OpenAI's dialect has tools with a type or a name.
+  // A body in Anthropic's, Mistral's or OpenAI's dialect has tools with a type or a name.
   keyedTools: { at: ['tools[]'], keys: GEMINI_TOOL_KEYS, others: ['type', 'name'] },
   prose: [
     ...GEMINI_SAID,
@@ -53,7 +53,7 @@ const publisherRows = (at: string): EndpointRow[] => [
   neutral(`GET ${at}/publishers/{publisher}/models/{any}`),
 ]
 
-/** Jobs, whose models stand in what they read, and their kinds. */
+/** Jobs, whose models are named in their input, and their kinds. */
 const JOBS = { batchPredictionJobs: 'batch', tuningJobs: 'tuning_job' } as const
 
 const versionRows = (version: string): EndpointRow[] => {
@@ -94,7 +94,7 @@ const versionRows = (version: string): EndpointRow[] => {
 }
 
 /**
- * By what an API that a call names is answered for: a secret of the project's, or its accounts
+ * How an API that a call names is authenticated: by one of the project's secrets, or its accounts
  * (cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1beta1/Tool, `AuthConfig`).
  */
 const OPERATED: Operated = {
@@ -120,7 +120,7 @@ export const vertex: ProviderRow = {
   base: 'https://aiplatform.googleapis.com/v1/publishers/google',
   hosts: ['aiplatform.googleapis.com'],
   auth: { header: 'x-goog-api-key' },
-  // Express mode has no list that a key opens; counting tokens is free.
+  // Express mode has no list that a key can read; counting tokens is free.
   probe: {
     path: '/v1/publishers/google/models/gemini-2.5-flash:countTokens',
     headers: ['Content-Type', 'application/json'],
@@ -133,7 +133,7 @@ export const vertex: ProviderRow = {
   },
   endpoints: ['v1', 'v1beta1'].flatMap(versionRows),
   minting: GOOGLE_MINTING,
-  // Models and endpoints of the project's own are copied, deployed and taken down for everybody.
+  // The project's own models and endpoints are copied, deployed and removed for all users.
   admin: [
     /:(set|get|testiam)iampolic(y|ies)$/,
     /:testiampermissions$/,

@@ -5,7 +5,7 @@ import type { ProviderRow } from '../provider.ts'
 import { XAI_TRANSCRIPTION } from '../transcription-sockets.ts'
 import { XAI_TOOLS } from '../tools.ts'
 
-// A stored file may stand wherever an address could:
+// A stored file may be used wherever an address can:
 // docs.x.ai/developers/model-capabilities/imagine/files/inputs
 const SHOWN = {
   'image.file_id': 'file',
@@ -23,7 +23,7 @@ export const xai: ProviderRow = {
   base: 'https://api.x.ai/v1',
   hosts: ['api.x.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  // What was drawn: docs.x.ai/docs/guides/image-generations
+  // The generated images: docs.x.ai/docs/guides/image-generations
   sites: [
     {
       hosts: ['imgen.x.ai', 'vidgen.x.ai'],
@@ -79,7 +79,7 @@ export const xai: ProviderRow = {
     neutral('GET /v1/batches/{batch}/results'),
     neutral('GET /v1/batches/{batch}/requests'),
     model('POST /v1/batches/{batch}/requests', STORED),
-    // Tools call a collection a vector store.
+    // In tools, a collection is called a vector store.
     neutral('GET /v1/collections', { listed: { 'collections[].collection_id': 'vector_store' } }),
     neutral('POST /v1/documents/search', {
       changes: false,
