@@ -47,7 +47,7 @@ export async function probe(
     return {
       ok: false,
       status: null,
-      detail: 'The provider of this credential is not known any more.',
+      detail: 'The provider of this credential is no longer known.',
     }
   const { provider } = upstream
   const { path, headers = [], body, opens = [] } = provider.probe ?? USUAL
@@ -107,7 +107,7 @@ function sentenceOf({ name }: Provider, status: number): string {
     return `${name} limits this credential at the moment (429). It is known there; try again later.`
   if (status < 500)
     return `${name} answered ${status}. The credential is most likely wrong, or the address is not that of its API.`
-  return `${name} has a problem of its own (${status}). Try again later.`
+  return `${name} reports an error of its own (${status}). Try again later.`
 }
 
 function unreached({ name }: Provider, code: UpstreamError['code']): string {

@@ -171,9 +171,7 @@ class Relay implements ResponseHandler, ResponseListener {
   /** The error cannot be searched, or no further. */
   #abandon(): void {
     this.#request?.abort()
-    this.onError(
-      new UpstreamError('unreachable', 'the error of the upstream cannot be looked through'),
-    )
+    this.onError(new UpstreamError('unreachable', 'the error of the upstream cannot be searched'))
   }
 
   #end(

@@ -266,7 +266,7 @@ class FormJsonBody implements BodyScanner {
     if (!this.#strict) return null
     return this.#isKnown && this.#jsonParts <= 1
       ? refusal
-      : unknownModel('The form has a part beside its JSON and its files that may name a model.')
+      : unknownModel('The form has a part other than its JSON and its files that may name a model.')
   }
 }
 

@@ -80,7 +80,7 @@ export class CheckedUpload implements RequestBody, BodySink {
       return this.#refuse(
         new GatewayError(
           'body_too_large',
-          `The parts behind a file must be read, and are larger than ${MAX_HELD_BYTES} bytes.`,
+          `The parts after a file must be read, and are larger than ${MAX_HELD_BYTES} bytes.`,
         ),
       )
     if (!this.#slot.holdBytes(piece.length)) return this.#refuse(serviceUnavailable(BUFFERS_FULL))

@@ -382,7 +382,7 @@ export class Findings implements JsonSink {
     const { keeps } = places
     if (this.#strict && places.stored.has(path)) {
       this.problem ??= unknownModel(
-        `The body points to something stored (\`${path}\`) that may choose another model.`,
+        `The body refers to a stored object (\`${path}\`) that may choose another model.`,
       )
       return
     }
@@ -464,8 +464,8 @@ export class Findings implements JsonSink {
       this.#twofold = true
       this.problem = ambiguous(
         kind === 'duplicate'
-          ? `The body holds \`${path}\` twice.`
-          : `The body holds a key that some parsers read as \`${path}\`.`,
+          ? `The body contains \`${path}\` twice.`
+          : `The body contains a key that some parsers read as \`${path}\`.`,
       )
       this.decided = true
     }
@@ -486,7 +486,7 @@ export class Findings implements JsonSink {
   }
 
   #tooMany(many = MANY_NAMED): void {
-    if (this.#strict) this.problem ??= ambiguous(`The body holds more than ${many}.`)
+    if (this.#strict) this.problem ??= ambiguous(`The body contains more than ${many}.`)
     else this.unclear = true
     this.decided = true
   }

@@ -9,7 +9,7 @@ import { ambiguous, type InspectionError } from './inspection-error.ts'
 import { MAX_IDS } from './places.ts'
 
 const TOO_MANY = ambiguous(
-  `The body is no plain JSON, and holds more than ${MAX_IDS} different words.`,
+  `The body is not plain JSON, and contains more than ${MAX_IDS} different words.`,
 )
 
 /**

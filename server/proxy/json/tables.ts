@@ -161,7 +161,7 @@ function writeKeys(
   )
   if (bad !== undefined || keys.length > MOST_KEYS)
     throw new Error(
-      `These are no keys that the scanner can look for: ${bad?.[0] ?? `${keys.length} in one object`}.`,
+      `The scanner cannot look for these keys: ${bad?.[0] ?? `${keys.length} in one object`}.`,
     )
   const view = new DataView(image.buffer)
   const lengths = firsts + FIRSTS_BYTES

@@ -73,7 +73,7 @@ function refusalOf({ code, detail }: Problem): GatewayError {
   if (code === 'too_many_child_keys')
     return new GatewayError('rate_limit_exceeded', detail, ['Retry-After', '60'])
   if (code === 'invalid_field')
-    return new GatewayError('model_not_allowed', 'This key may not use the model any more.')
+    return new GatewayError('model_not_allowed', 'This key may no longer use the model.')
   return new GatewayError('invalid_api_key', 'The API key has ended.')
 }
 

@@ -27,11 +27,11 @@ export interface ObjectRequest {
 
 /** TABLE of sentences. */
 const DENIAL_MESSAGES: Readonly<Record<Denial, string>> = {
-  foreign: 'The request names an object that was made with another key.',
+  foreign: 'The request names an object that was created with another key.',
   unread:
-    'The file was not read when it was uploaded, or a line of it calls something else than a model, so no batch can be started from it. Upload it in one piece, as JSON lines with the purpose "batch".',
+    'The file was not read when it was uploaded, or a line of it calls something other than a model, so no batch can be started from it. Upload it in one piece, as JSON lines with the purpose "batch".',
   unknown:
-    'The request names an object that was not made with this key. An administrator can share it with the key.',
+    'The request names an object that was not created with this key. An administrator can share it with the key.',
   shared: 'The object is shared with this key to be read and used, not to be changed or deleted.',
 }
 
@@ -137,7 +137,7 @@ export function guardList(
             )
           : new GatewayError(
               'endpoint_not_allowed',
-              'The list names objects that were not made with this key, or is larger than 4 MB.',
+              'The list names objects that were not created with this key, or is larger than 4 MB.',
             ),
       ),
   })
@@ -159,7 +159,7 @@ async function verify(
   if (lists !== undefined && (await objects.anyOwnedByOther(provider.id, key.id, lists)))
     throw new GatewayError(
       'endpoint_not_allowed',
-      'The list holds objects that were made with another key.',
+      'The list contains objects that were created with another key.',
     )
   if (all.length === 0) return null
   const {

@@ -131,7 +131,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     const { rows, limits, inspector } = this.#parts
     try {
       if (!inspector.isWithin(socket.authenticate()))
-        return this.#refuse('model_not_allowed', 'The API key may not use this model any more.')
+        return this.#refuse('model_not_allowed', 'The API key may no longer use this model.')
     } catch (error) {
       return this.onRefused(error)
     }
@@ -186,7 +186,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
   }
 
   onUpstreamBroken(): void {
-    this.#refuse('upstream_unreachable', 'The provider sent something else than WebSocket frames.')
+    this.#refuse('upstream_unreachable', 'The provider sent something other than WebSocket frames.')
   }
 
   onCloseFrame(): void {

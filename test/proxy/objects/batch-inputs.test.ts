@@ -155,7 +155,7 @@ test("a batch starts only from a file whose lines were read and name no other ke
     })
     return got.status === 200
       ? true
-      : `${headerOf(got.rawHeaders, 'x-proxy-error')}: ${/The file was not read|made with another key|not made with this key/.exec(got.body.toString())?.[0]}`
+      : `${headerOf(got.rawHeaders, 'x-proxy-error')}: ${/The file was not read|created with another key|not created with this key/.exec(got.body.toString())?.[0]}`
   }
   for (const [i, [what, body, headers, starts]] of UPLOADS.entries()) {
     fake.play(answer(200, JSON_TYPE, `{"id":"file-${i}"}`))
@@ -175,8 +175,8 @@ test("a batch starts only from a file whose lines were read and name no other ke
       what,
     )
   }
-  assert.equal(await start(theirs, 'file-0'), 'endpoint_not_allowed: made with another key')
-  assert.equal(await start(mine, 'file-nobodys'), 'endpoint_not_allowed: not made with this key')
+  assert.equal(await start(theirs, 'file-0'), 'endpoint_not_allowed: created with another key')
+  assert.equal(await start(mine, 'file-nobodys'), 'endpoint_not_allowed: not created with this key')
   assert.equal(await start(upstream, 'file-nobodys'), true)
   // An administrator who shares a file answers for what is in it.
   await shareObject(
