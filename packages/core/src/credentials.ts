@@ -1,12 +1,10 @@
-// What never leaves for the proxy: it has the providers' credentials, and callers must not send
-// theirs.
+// Strips credentials from requests: the proxy has the providers' credentials, and callers must not
+// send theirs.
 
-/**
- * What to give a provider as its `apiKey`: it has to be given one, and the proxy sets the real one.
- */
+/** The `apiKey` to give a provider: it requires one, and the proxy sets the real one. */
 export const PROXY_MANAGED = 'proxy-managed'
 
-/** TABLE of headers in which providers are told a credential, in lower case. */
+/** TABLE of headers in which providers expect a credential, in lower case. */
 const HEADERS = new Set([
   'authorization',
   'proxy-authorization',
@@ -25,10 +23,10 @@ const HEADERS = new Set([
   'x-hume-api-key',
 ])
 
-/** The query parameters in which they are. */
+/** The query parameters in which providers expect a credential. */
 const PARAMETER = /^(?:key|access_token|oauth_token|api[_-]key|subscription-key)=/i
 
-/** The headers without credentials; everything else, and the order, stays. */
+/** The headers without credentials, otherwise unchanged and in the same order. */
 export function cleanHeaders(init: ConstructorParameters<typeof Headers>[0]): Headers {
   return new Headers(
     [...new Headers(init)].filter(
@@ -39,7 +37,7 @@ export function cleanHeaders(init: ConstructorParameters<typeof Headers>[0]): He
 
 /**
  * The address without credentials in its query, and without its fragment, which no server receives.
- * Every other byte stays.
+ * It is otherwise unchanged.
  */
 export function cleanAddress(href: string): string {
   const [whole = ''] = href.split('#')

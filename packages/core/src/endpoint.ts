@@ -1,12 +1,9 @@
-// Where the proxy is asked.
+// The proxy's endpoint.
 
-/** An http(s) address as platforms write them: its origin, and its path. */
+/** An http(s) URL in serialized form: its origin, and its path. */
 export const HTTP_ADDRESS = /^(https?:\/\/[^/?#\\\s]+)([^?#]*)/i
 
-/**
- * The address that takes `?url=`. @throws TypeError when `proxyUrl` is none that can be called from
- * here
- */
+/** The address that takes `?url=`. @throws TypeError if `proxyUrl` cannot be called from here */
 export function parseEndpoint(proxyUrl: string): { origin: string; path: string } {
   try {
     const [, origin = '', path = ''] =

@@ -4,46 +4,48 @@ import type { ApiKey, ProxyFetchConfig } from './proxy-fetch.ts'
 
 /** Options of `createProxyHandler`. */
 export interface ProxyHandlerConfig {
-  /** Where the proxy is: `https://ai.example.com`, with a path if it is mounted below one. */
+  /**
+   * The address of the proxy: `https://ai.example.com`, with a path if it is mounted below one.
+   */
   proxyUrl: string
   /**
-   * The proxy's key, `tmk_…`, or a function that gives it for each request. No caller ever sees it.
+   * The proxy's key, `tmk_…`, or a function that returns it for each request. No caller ever sees
+   * it.
    */
   apiKey: ApiKey
   /**
-   * Who may pass. Called with each request, before anything is sent: `true` lets it pass, `false`
-   * answers 401, and a Response is the answer itself. An object lets it pass with a key or a
-   * context key of its own, so that each of your users can have one.
+   * Authorizes each request before anything is sent: `true` allows it, `false` responds with 401,
+   * and a Response is sent as is. An object allows it with its own key or context key, so that each
+   * of your users can have one.
    */
   authorize: (request: Request) => Authorization | Promise<Authorization>
   /**
-   * What sends the requests: any function that is called as `fetch` is. The platform's `fetch` by
-   * default.
+   * Sends the requests: any function with the signature of `fetch`. Default: the platform's
+   * `fetch`.
    */
   fetch?: ProxyFetchConfig['fetch']
 }
 
-/** What becomes of a request. */
+/** The decision about a request. */
 export type Authorization =
   | boolean
   | Response
   | { apiKey?: string | undefined; contextKey?: string | undefined }
 
 /**
- * A route that adds the proxy's key to the requests of people whom it knows: for Next.js, Hono,
- * Workers, Bun, Deno, and whatever else serves with `Request` and `Response`. Mount it where it
- * gets `…/proxy` and everything below: `createProxyFetch({ proxyUrl: '/api/ai', apiKey:
- * PROXY_MANAGED })` asks `/api/ai/proxy?url=…`, and an SDK with a base URL
- * `/api/ai/proxy/<host>/…`.
+ * A route that adds the proxy's key to the requests of your authenticated users: for Next.js, Hono,
+ * Workers, Bun, Deno, and any other server with `Request` and `Response`. Mount it where it gets
+ * `…/proxy` and everything below: `createProxyFetch({ proxyUrl: '/api/ai', apiKey: PROXY_MANAGED
+ * })` calls `/api/ai/proxy?url=…`, and an SDK with a base URL calls `/api/ai/proxy/<host>/…`.
  *
- * Credentials and cookies of the request stay here. The answer passes as it comes, streams
- * included; when the caller leaves, the request to the proxy ends. A redirect leads through the
- * route again. Answers of its own, in a shape that every AI SDK shows: 401 where `authorize`
- * refuses, 404 for another path, 502 where the proxy does not answer.
+ * Credentials and cookies of the request are not forwarded. The response is passed on unchanged,
+ * including streams; if the caller leaves, the request to the proxy is aborted. A redirect leads
+ * through the route again. The route's own errors have a shape that every AI SDK shows: 401 if
+ * `authorize` refuses, 404 for another path, 502 if the proxy does not respond.
  *
- * It rejects with an Error where there is no key, and as `authorize` and `apiKey` do.
+ * It rejects with an Error if there is no key, and with the errors of `authorize` and `apiKey`.
  *
- * @throws TypeError where `authorize` is missing: without it anybody could spend the key
+ * @throws TypeError if `authorize` is missing: without it, anyone could use the key
  */
 export function createProxyHandler({
   proxyUrl,
@@ -95,17 +97,17 @@ export function createProxyHandler({
   }
 }
 
-/** Also a Response of another realm (a test's, a virtual machine's) is one. */
+/** Accepts a Response of another realm (a test's, a virtual machine's), too. */
 function isResponse(allowed: Authorization): allowed is Response {
   return typeof allowed === 'object' && 'headers' in allowed
 }
 
-/** Where the route is mounted, and what stands behind `/proxy`. */
+/** The path where the route is mounted, and the part after `/proxy`. */
 const ROUTE = /^(.*?)\/proxy(\/.*|)$/
 
 /**
- * TABLE of headers that are about the connection to the route (RFC 9110, section 7.6.1), or about
- * who is at its other end.
+ * TABLE of headers that concern the connection to the route (RFC 9110, section 7.6.1), or its
+ * client.
  */
 const OWN = new Set([
   'host',
@@ -126,12 +128,12 @@ function forwardedHeaders(from: Headers): Headers {
   for (const name of from.keys())
     if (OWN.has(name) || named.includes(name) || name.startsWith('x-forwarded-'))
       headers.delete(name)
-  // `fetch` would decode a compressed answer and still call it compressed.
+  // `fetch` would decode a compressed response, but keep its Content-Encoding.
   headers.set('Accept-Encoding', 'identity')
   return headers
 }
 
-/** The proxy's answer as the route's. */
+/** The proxy's response, as the route's. */
 function toResponse(
   { status, statusText, headers: from, body }: Response,
   proxy: { origin: string; path: string },
@@ -147,13 +149,13 @@ function toResponse(
   return new Response(body, { status, statusText, headers })
 }
 
-/** An address at the proxy as one at the route; any other as it is. */
+/** An address at the proxy, rewritten to the route; any other unchanged. */
 function throughRoute(location: string, proxy: string, mount: string): string {
   const address = URL.canParse(location, proxy) ? new URL(location, proxy).href : location
   return address.startsWith(proxy) ? `${mount}/proxy${address.slice(proxy.length)}` : location
 }
 
-/** An error that the SDKs of OpenAI, Anthropic and Google read alike. */
+/** An error that the SDKs of OpenAI, Anthropic and Google can all read. */
 function refusal(code: number, status: string, message: string): Response {
   return Response.json(
     { type: 'error', error: { code, status, type: status.toLowerCase(), message } },

@@ -6,14 +6,14 @@ import type { ProxyWebSocketConfig, ProxyWebSocketConstructor } from './proxy-we
 /** Where `npm start` listens. */
 export const DEFAULT_PROXY_URL = 'http://localhost:8484'
 
-/** As for `createProxyFetch`, with what may come from the environment left to it. */
+/** The options of `createProxyFetch`; those with a fallback are optional. */
 export type ManagedFetchConfig = {
   [Name in keyof ProxyFetchConfig]?: ProxyFetchConfig[Name] | undefined
 }
 
 /**
- * The two variables. Not every runtime has `process`, and bundlers put a text in the place of the
- * whole expression.
+ * The two variables. Not every runtime has `process`, and bundlers replace the whole expression
+ * with a string.
  */
 declare const process: {
   env: { NEXT_PUBLIC_AI_PROXY_KEY?: string; NEXT_PUBLIC_AI_PROXY_URL?: string }
@@ -21,9 +21,9 @@ declare const process: {
 
 /**
  * `createProxyFetch` with fallbacks: `apiKey` → NEXT_PUBLIC_AI_PROXY_KEY; `proxyUrl` →
- * NEXT_PUBLIC_AI_PROXY_URL → `DEFAULT_PROXY_URL`. They are read when a call is made, not before; it
- * rejects with an Error when there is no key. When nothing answers at the default address, the
- * error's `cause` says that the address was the default.
+ * NEXT_PUBLIC_AI_PROXY_URL → `DEFAULT_PROXY_URL`. They are read for each call, which rejects with
+ * an Error if there is no key. If nothing responds at the default address, the error's `cause` says
+ * that the address was the default.
  */
 export function createManagedFetch(config: ManagedFetchConfig = {}): Fetch {
   return async (input, init) => {
@@ -37,7 +37,7 @@ export function createManagedFetch(config: ManagedFetchConfig = {}): Fetch {
   }
 }
 
-/** As for `createProxyWebSocket`, with what may come from the environment left to it. */
+/** The options of `createProxyWebSocket`; those with a fallback are optional. */
 export type ManagedWebSocketConfig = {
   [Name in keyof ProxyWebSocketConfig]?: ProxyWebSocketConfig[Name] | undefined
 }
@@ -58,8 +58,8 @@ export function createManagedWebSocket(
 }
 
 /**
- * How platforms say that there was no connection: Node, Chromium, Safari, Firefox and React Native,
- * Bun.
+ * The platforms' messages for a failed connection: Node, Chromium, Safari, Firefox and React
+ * Native, Bun.
  */
 const UNREACHABLE = /fetch failed|failed to fetch|load failed|network|unable to connect/i
 
@@ -67,7 +67,10 @@ function isUnreachable(error: unknown): error is Error {
   return error instanceof Error && UNREACHABLE.test(error.message)
 }
 
-/** The same error, for the AI SDK knows it by its message; it shows the message of the cause. */
+/**
+ * Keeps the error, because the AI SDK recognizes it by its message, and shows the message of the
+ * cause.
+ */
 function defaultUnreachableError(error: Error): TypeError {
   const { cause } = error
   const reason = cause instanceof Error && cause.message !== '' ? `${cause.message}. ` : ''

@@ -8,23 +8,23 @@ type Input = Parameters<Fetch>[0]
 type Init = NonNullable<Parameters<Fetch>[1]>
 
 /**
- * The key, or a function that gives it whenever one is needed: for keys that are made on demand, or
- * change. It is told which key the proxy has just refused.
+ * The key, or a function that returns it when it is needed: for keys that are created on demand, or
+ * change. It gets the key that the proxy has just rejected.
  */
 export type ApiKey = string | ((refused?: string) => string | Promise<string>)
 
 /** Options of `createProxyFetch`. */
 export interface ProxyFetchConfig {
   /**
-   * Where the proxy is: `https://ai.example.com`, with a path if it is mounted below one, or in a
-   * browser relative to the page: `/api/ai`.
+   * The address of the proxy: `https://ai.example.com`, with a path if it is mounted below one, or
+   * in a browser relative to the page: `/api/ai`.
    */
   proxyUrl: string
   /**
-   * The proxy's key, `tmk_…`, or a function that gives it. The function is called for each request,
-   * and once more when the proxy refuses what it gave (401); a different key is then tried, unless
-   * the body was a stream, which cannot be sent twice. `PROXY_MANAGED` sends no key: for a
-   * `proxyUrl` that leads to a route of your own, which adds the key on its way to the proxy.
+   * The proxy's key, `tmk_…`, or a function that returns it. The function is called for each
+   * request, and again if the proxy rejects the key (401); a different key is then tried, unless
+   * the body was a stream, which cannot be sent twice. `PROXY_MANAGED` sends no key: use it if
+   * `proxyUrl` is a route of your own, which adds the key.
    */
   apiKey: ApiKey
   /**
@@ -33,37 +33,35 @@ export interface ProxyFetchConfig {
    */
   contextKey?: string | undefined
   /**
-   * What sends the requests: any function that is called as `fetch` is. The platform's `fetch` by
-   * default.
+   * Sends the requests: any function with the signature of `fetch`. Default: the platform's
+   * `fetch`.
    */
   fetch?: Sender['fetch'] | undefined
-  /**
-   * Addresses that must not go through the proxy: they are fetched as they are. None by default.
-   */
+  /** Addresses that are fetched directly, not through the proxy. Default: none. */
   bypass?: ((url: URL) => boolean) | undefined
 }
 
 /**
- * Written as a method, whose parameters TypeScript compares loosely: a function that takes only
- * texts is a sender too.
+ * Declared as a method, whose parameters TypeScript compares bivariantly, so that a function that
+ * accepts only strings is allowed, too.
  */
 interface Sender {
   fetch(input: Input, init?: Init): Promise<Response>
 }
 
 /**
- * A `fetch` whose requests go through the proxy. It takes whatever the platform's takes and gives
- * what that gives; the provider's credentials are dropped, the proxy's key is set, and everything
- * else passes unchanged. The response's `url` and `Location` are the upstream's.
+ * A `fetch` whose requests go through the proxy. It takes and returns the same as the platform's;
+ * the provider's credentials are dropped, the proxy's key is set, and everything else is unchanged.
+ * The response's `url` and `Location` are the upstream's.
  *
- * Fetched as it is, without the proxy's key: what is no http(s) address (`data:`, `blob:`), what
- * `bypass` names, and what is at the proxy's origin but not its endpoint. An address of the endpoint
- * gets the key and is not wrapped again. Nothing is checked before the first call, so that
- * creating one never fails. A call rejects with a TypeError when `proxyUrl` is no address, with an
- * Error when there is no key, and otherwise as the platform's `fetch` does.
+ * Fetched directly, without the proxy's key: addresses that are not http(s) (`data:`, `blob:`),
+ * those that `bypass` names, and those at the proxy's origin but not its endpoint. An address of
+ * the endpoint gets the key and is not wrapped again. Nothing is checked before the first call, so
+ * creating one never fails. A call rejects with a TypeError if `proxyUrl` is not an address, with
+ * an Error if there is no key, and otherwise as the platform's `fetch` does.
  *
  * The body of a `Request` is read to its end before it is sent (only the platform can look inside
- * one); a stream in `init.body` goes up as it comes.
+ * one); a stream in `init.body` is streamed.
  */
 export function createProxyFetch({
   proxyUrl,
@@ -75,8 +73,8 @@ export function createProxyFetch({
   return async (input, init) => {
     const send: Sender['fetch'] = fetch ?? globalThis.fetch
     const request = isRequest(input) ? input : undefined
-    // The platform's own parser: relative addresses, its errors. React Native's URL cannot be
-    // trusted with either.
+    // The platform's own parser, for relative addresses and its errors. React Native's URL does
+    // neither reliably.
     const { url: address } = request ?? new Request(input)
     const target = HTTP_ADDRESS.exec(address)
     if (target === null || bypass?.(new URL(address)) === true) return send(input, init)
@@ -111,13 +109,13 @@ export function createProxyFetch({
   }
 }
 
-/** What a call without a key says. */
+/** The error of a call without a key. */
 export const NO_KEY =
   'There is no key for the proxy. Pass `apiKey` (tmk_…), or set NEXT_PUBLIC_AI_PROXY_KEY, which createProxyGenai and createProxyExpress read.'
 /** The header of the context key. */
 export const CONTEXT_KEY = 'X-Proxy-Context-Key'
 
-/** Also a Request of another realm (a test's, a virtual machine's) is one. */
+/** Accepts a Request of another realm (a test's, a virtual machine's), too. */
 function isRequest(input: Input): input is Request {
   return typeof input === 'object' && 'url' in input
 }
@@ -126,16 +124,15 @@ const isStream = (body: unknown): boolean =>
   body != null && typeof body === 'object' && 'getReader' in body
 
 /**
- * Whether the proxy itself refused the key; a provider's 401 says something else in the same
- * header.
+ * Whether the proxy itself rejected the key; a provider's 401 has another value in this header.
  */
 function refusesKey({ status, headers }: Response): boolean {
   return status === 401 && /api_key/.test(headers.get('X-Proxy-Error') ?? '')
 }
 
 /**
- * TABLE of what a request has besides address and headers. Read by name: `init` may be a Request,
- * whose properties do not spread.
+ * TABLE of a request's properties, apart from address and headers. They are read by name, because
+ * `init` may be a Request, whose properties do not spread.
  */
 const OPTIONS = [
   'method',
@@ -153,9 +150,9 @@ const OPTIONS = [
   'priority',
 ] as const
 
-/** What `init` says, and where it is silent what the Request says; without the Request's body. */
+/** The options of `init`, completed from the Request, without the Request's body. */
 function requestInit(request: Request | undefined, init: Init): Init {
-  // What a runtime adds (`cf`, `dispatcher`, `next`, …) passes too.
+  // Options that a runtime adds (`cf`, `dispatcher`, `next`, …) are kept, too.
   const options: Init = { ...init }
   for (const name of OPTIONS) {
     const said: unknown = Reflect.get(init, name)
@@ -166,7 +163,7 @@ function requestInit(request: Request | undefined, init: Init): Init {
   return options
 }
 
-/** A Request's body, or null where it is empty. The signal ends the reading too. */
+/** A Request's body, or null if it is empty. The signal also aborts the reading. */
 async function replayableBody(
   request: Request,
   signal: AbortSignal | null | undefined,
@@ -178,14 +175,14 @@ async function replayableBody(
   })
   try {
     const blob = await Promise.race([request.blob(), aborted])
-    // A slice has no type of its own, which would become a Content-Type.
+    // A slice has no type, which would otherwise become a Content-Type.
     return blob.size === 0 ? null : blob.slice()
   } finally {
     done.abort()
   }
 }
 
-/** A header takes bytes: whatever is beyond ASCII is percent-encoded. */
+/** A header contains bytes, so characters beyond ASCII are percent-encoded. */
 export function headerText(text: string): string {
   return text.replace(/[^ -~]+/gu, encodeURIComponent)
 }

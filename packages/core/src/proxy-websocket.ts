@@ -6,27 +6,30 @@ import type { ProxyFetchConfig } from './proxy-fetch.ts'
 /** Options of `createProxyWebSocket`. */
 export interface ProxyWebSocketConfig extends Pick<ProxyFetchConfig, 'proxyUrl' | 'bypass'> {
   /**
-   * The proxy's key, `tmk_…`, or a function that gives it for each socket. A proxy key that an SDK
-   * puts into the handshake itself (one from `getToken`) goes before it. `PROXY_MANAGED` sends none.
+   * The proxy's key, `tmk_…`, or a function that returns it for each socket. A proxy key that an
+   * SDK puts into the handshake itself (one from `getToken`) takes precedence. `PROXY_MANAGED`
+   * sends none.
    */
   apiKey: ProxyFetchConfig['apiKey']
   /**
    * Sockets with the same context key go to the same upstream credential. It is a header, so the
-   * inner constructor must take headers, as that of `ws` does; those of browsers and Node do not.
+   * inner constructor must accept headers, as that of `ws` does; those of browsers and Node do not.
    */
   contextKey?: string | undefined
   /**
-   * What opens the sockets: a constructor that is called as the platform's `WebSocket` is, or as
-   * that of `ws`. The platform's by default.
+   * Opens the sockets: a constructor with the signature of the platform's `WebSocket`, or that of
+   * `ws`. Default: the platform's.
    */
   webSocket?: InnerConstructor | undefined
 }
 
-/** A property that holds whoever is told of an event. TypeScript compares methods loosely. */
+/**
+ * An event handler property. Declared as a method, because TypeScript compares these bivariantly.
+ */
 type Handler<Event> = { tell(event: Event): void }['tell'] | null
 type Data = string | ArrayBufferLike | ArrayBufferView | Blob
 
-/** What is used of the inner socket. */
+/** The used members of the inner socket. */
 interface InnerSocket {
   readyState: number
   readonly bufferedAmount?: number
@@ -40,7 +43,7 @@ interface InnerSocket {
   close(code?: number, reason?: string): void
 }
 
-/** How `ws` is told of headers. The platforms' own constructors ignore it. */
+/** The argument by which `ws` gets headers. The platforms' own constructors ignore it. */
 interface SocketOptions {
   headers?: Record<string, string | undefined>
 }
@@ -58,15 +61,15 @@ type Listener = ((event: never) => void) | { handleEvent(event: never): void }
  * (https://platform.openai.com/docs/guides/realtime-websocket), and the AI SDK's xAI and gateway.
  */
 const CREDENTIAL = /^(?:openai-insecure-api-key|xai-client-secret|ai-gateway-auth)\./
-/** The credential is a subprotocol of its own, behind this one (Deepgram). */
+/** The credential is a separate subprotocol after this one (Deepgram). */
 const BEFORE_CREDENTIAL = /^(?:token|bearer)$/i
-/** A proxy key, as a whole subprotocol or behind the name of one. */
+/** A proxy key, as a whole subprotocol or after the name of one. */
 const OWN_KEY = /^(?:[\w-]+\.)?tmk_\w+$/
 
-/** The same in a query, where Gemini's clients put what `getToken` gave. */
+/** The same in a query, where Gemini's clients put the token from `getToken`. */
 const OWN_PARAMETER = /[?&](?:key|access_token)=(tmk_\w+)(?=&|$)/
 
-/** The subprotocols with the proxy's key where the SDK has put a credential, or else added. */
+/** The subprotocols with the proxy's key in place of the SDK's credential, or added. */
 function withKey(protocols: readonly string[], key: string | null): string[] {
   if (protocols.some((one) => OWN_KEY.test(one))) return [...protocols]
   const isCredential = (one: string, i: number): boolean =>
@@ -83,8 +86,8 @@ function withKey(protocols: readonly string[], key: string | null): string[] {
 }
 
 /**
- * A socket through the proxy. It connects once its key is known, which may be later; until then it
- * is `CONNECTING` as any other. Handlers and listeners get the events of the inner socket.
+ * A socket through the proxy. It connects when its key is known, which may be later; until then, it
+ * is `CONNECTING` like any other. Handlers and listeners get the events of the inner socket.
  */
 export class ProxySocket {
   static readonly CONNECTING = 0
@@ -95,14 +98,14 @@ export class ProxySocket {
   readonly OPEN = 1
   readonly CLOSING = 2
   readonly CLOSED = 3
-  /** The address that was asked for: the provider's. */
+  /** The requested address: the provider's. */
   readonly url: string
   // The types of the AI SDK's `webSocket` option.
   onopen: ((event: unknown) => void) | null = null
   onmessage: ((event: { data: unknown }) => void) | null = null
   onerror: ((event: unknown) => void) | null = null
   onclose: ((event: unknown) => void) | null = null
-  /** By event; the value says whether a listener is told only once. */
+  /** By event; the value says whether a listener is called only once. */
   readonly #listeners = new Map<string, Map<Listener, boolean>>()
   #inner: InnerSocket | null = null
   #binaryType: 'blob' | 'arraybuffer' = 'blob'
@@ -124,7 +127,7 @@ export class ProxySocket {
     return this.#inner?.protocol ?? ''
   }
 
-  /** None is offered: frames pass byte for byte. */
+  /** No extension is offered, so frames are forwarded byte for byte. */
   get extensions(): string {
     return ''
   }
@@ -138,7 +141,7 @@ export class ProxySocket {
     if (this.#inner !== null) this.#inner.binaryType = type
   }
 
-  /** @throws as the platform's: `InvalidStateError` while it connects */
+  /** @throws like the platform's: `InvalidStateError` while it connects */
   send(data: Data): void {
     if (this.#inner === null)
       throw new DOMException('The socket is still connecting.', 'InvalidStateError')
@@ -166,14 +169,14 @@ export class ProxySocket {
     if (listener !== null) this.#listeners.get(type)?.delete(listener)
   }
 
-  /** Connects, once all is known. */
+  /** Connects when everything is known. */
   connect(inner: InnerSocket): void {
     this.#inner = inner
     if (this.#binaryType !== 'blob') inner.binaryType = this.#binaryType
     for (const name of EVENTS) inner[`on${name}`] = (event: unknown) => this.#tell(name, event)
   }
 
-  /** It never connects: closed by its owner, or there is no key for it. */
+  /** Ends it before it connects: its owner has closed it, or there is no key. */
   fail(error: unknown): void {
     this.#isClosed = true
     const reason = error instanceof Error ? error.message : ''
@@ -198,7 +201,7 @@ export class ProxySocket {
   }
 }
 
-/** The constructor that `createProxyWebSocket` gives. */
+/** The constructor returned by `createProxyWebSocket`. */
 export interface ProxyWebSocketConstructor {
   new (url: string | URL, protocols?: string | string[], options?: SocketOptions): ProxySocket
   readonly CONNECTING: 0
@@ -209,20 +212,20 @@ export interface ProxyWebSocketConstructor {
 
 /**
  * A `WebSocket` whose sockets go through the proxy: for the `webSocket` option that the AI SDK's
- * realtime and transcription models take beside `fetch`, or in the place of the global one. The
- * provider's credentials are dropped and the proxy's key is set, in a subprotocol, because browsers
- * can set no header. Messages, close codes and everything else are the provider's.
+ * realtime and transcription models take in addition to `fetch`, or to replace the global one. The
+ * provider's credentials are dropped, and the proxy's key is set in a subprotocol, because browsers
+ * cannot set headers. Messages, close codes and everything else are the provider's.
  *
- * Opened as it is, without the proxy's key: what `bypass` names, and what is at the proxy's origin
- * but not its endpoint. The constructor throws a TypeError when `proxyUrl` is no address, an Error
- * when there is no key, and as the platform's does. Where `apiKey` is a function that fails, the
- * socket has an `error` and is closed with 1006.
+ * Opened directly, without the proxy's key: addresses that `bypass` names, and those at the proxy's
+ * origin but not its endpoint. The constructor throws a TypeError if `proxyUrl` is not an address,
+ * an Error if there is no key, and the platform's errors. If `apiKey` is a function that fails, the
+ * socket emits `error` and is closed with 1006.
  */
 export function createProxyWebSocket(config: ProxyWebSocketConfig): ProxyWebSocketConstructor {
   const Inner: InnerConstructor = config.webSocket ?? globalThis.WebSocket
   const open = (url: string, protocols: string[], headers: Headers): InnerSocket => {
     const fields = Object.fromEntries(headers)
-    // The platforms' own take no third argument.
+    // The platforms' own constructors take no third argument.
     const options = Object.keys(fields).length > 0 ? [{ headers: fields }] : []
     return new Inner(url, protocols, ...options)
   }
@@ -232,7 +235,7 @@ export function createProxyWebSocket(config: ProxyWebSocketConfig): ProxyWebSock
     protocols: string[],
     { headers: given = {} }: SocketOptions,
   ): void => {
-    // Read for each socket: `createManagedWebSocket` looks them up then.
+    // Read for each socket, because `createManagedWebSocket` looks up its options then.
     const { proxyUrl, apiKey, contextKey, bypass } = config
     const upstream = socket.url.replace(/^ws(?=s?:)/i, 'http')
     const [, origin, path] = HTTP_ADDRESS.exec(upstream) ?? []

@@ -3,7 +3,7 @@ import { createManagedFetch } from './managed-fetch.ts'
 import type { ManagedFetchConfig } from './managed-fetch.ts'
 import type { Fetch } from './proxy-fetch.ts'
 
-/** TABLE of what a provider of the AI SDK gives for a model's id. */
+/** TABLE of the methods by which an AI SDK provider returns a model for an id. */
 const KINDS = [
   'languageModel',
   'embeddingModel',
@@ -15,11 +15,11 @@ const KINDS = [
 ] as const
 type Kind = (typeof KINDS)[number]
 
-/** Makes a provider, as `createOpenAI` of `@ai-sdk/openai` does. */
+/** Creates a provider, like `createOpenAI` of `@ai-sdk/openai`. */
 export type ProviderFactory = (settings: { apiKey: string; fetch: Fetch }) => object
 type Factories = Readonly<Record<string, ProviderFactory>>
 
-/** One kind of model of a provider, by its id. */
+/** Returns one kind of model of a provider, by its id. */
 type Maker<Factory extends ProviderFactory, K extends Kind> =
   Required<ReturnType<Factory>> extends { [k in K]: infer Make } ? Make : never
 type IdOf<Make> = Make extends (id: infer Id extends string, ...more: never[]) => unknown
@@ -37,7 +37,7 @@ type RegistryModel<F extends Factories, K extends Kind> = {
 type Version<F extends Factories> =
   ReturnType<F[keyof F]> extends { specificationVersion: infer V } ? V : never
 
-/** A provider of the AI SDK whose ids begin with the name of a provider. */
+/** An AI SDK provider whose model ids begin with the name of a provider. */
 export type ProxyRegistry<F extends Factories> = { readonly specificationVersion: Version<F> } & {
   readonly [K in Kind]: (id: RegistryId<F, K>) => RegistryModel<F, K>
 }
@@ -45,18 +45,19 @@ export type ProxyRegistry<F extends Factories> = { readonly specificationVersion
 /** Options of `createProxyRegistry`. */
 export interface ProxyRegistryConfig<F extends Factories> extends ManagedFetchConfig {
   /**
-   * The providers, by the name that ids begin with: `{ openai: createOpenAI, anthropic:
+   * The providers, by the name with which ids begin: `{ openai: createOpenAI, anthropic:
    * createAnthropic }`.
    */
   providers: F
 }
 
 /**
- * Models of several providers by one text, `openai/gpt-5`, whose every request goes through the
- * proxy. It is a provider of the AI SDK itself: as `globalThis.AI_SDK_DEFAULT_PROVIDER` it makes
- * `generateText({ model: 'openai/gpt-5' })` work. Key and address as for `createManagedFetch`.
+ * Models of several providers by one string, `openai/gpt-5`; all their requests go through the
+ * proxy. It is itself an AI SDK provider: as `globalThis.AI_SDK_DEFAULT_PROVIDER`, it makes
+ * `generateText({ model: 'openai/gpt-5' })` work. Key and address are those of
+ * `createManagedFetch`.
  *
- * Asking for a model throws an Error where the registry has no such provider, or the provider no
+ * Requesting a model throws an Error if the registry has no such provider, or the provider has no
  * such kind of model.
  */
 export function createProxyRegistry<const F extends Factories>({
@@ -85,6 +86,6 @@ export function createProxyRegistry<const F extends Factories>({
   const specificationVersion: unknown =
     first === undefined ? undefined : Reflect.get(first, 'specificationVersion')
   const makers = KINDS.map((kind) => [kind, (id: string) => modelOf(kind, id)] as const)
-  // Its methods are those that the type derives from the same table.
+  // Its methods are those of the type, which is derived from the same table.
   return { specificationVersion, ...Object.fromEntries(makers) } as unknown as ProxyRegistry<F>
 }

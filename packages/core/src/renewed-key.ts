@@ -1,23 +1,25 @@
-/** A key that ends, as `POST /api/v1/keys/{id}/children` of the proxy gives it. */
+/** A key that expires, as returned by the proxy's `POST /api/v1/keys/{id}/children`. */
 export interface ExpiringKey {
   /** The key, `tmk_…`. */
   secret: string
-  /** When it ends, as a date in ISO 8601; null for never. */
+  /** When it expires, in ISO 8601; null for never. */
   expires_at: string | null
 }
 
-/** Most of a key's life that may be left when the next one is asked for (milliseconds). */
+/** The next key is requested when at most this much of a key's life is left (milliseconds). */
 const MAX_MARGIN_MS = 60_000
-/** No key is replaced sooner, whatever the clock of this device says (milliseconds). */
+/**
+ * Minimum time between two requests for a key, whatever this device's clock says (milliseconds).
+ */
 const MIN_USE_MS = 5_000
 
 /**
- * A function for `apiKey` that asks for a key when one is needed, and for the next one shortly before
- * it ends: when a tenth of its life is left, or a minute. All calls share the key, and the asking. A
- * key that the proxy has refused is replaced at once. Where asking fails, the key is used for as long
- * as it has left; without one the call rejects as `get` does.
+ * A function for `apiKey` that requests a key when one is needed, and the next one shortly before
+ * it expires: when a tenth of its life is left, or a minute. All calls share the key and the
+ * request for it. A key that the proxy has rejected is replaced immediately. If the request fails,
+ * the key is used until it expires; without a key, the call rejects with the error of `get`.
  *
- * @param get asks your own server, which makes a child key for the person who is signed in
+ * @param get calls your own server, which creates a child key for the signed-in user
  */
 export function createRenewedKey(
   get: () => Promise<ExpiringKey>,

@@ -1,10 +1,9 @@
-// What a caller reads off an answer that came through the proxy: the upstream's addresses instead
-// of the proxy's.
+// Restores the upstream's addresses in a response that came through the proxy.
 
-/** An address that leads through a proxy, and the upstream address within it. */
+/** Matches an address that leads through a proxy, and captures the upstream address in it. */
 const THROUGH_PROXY = /^[^?#]*\/proxy\?url=([^&#]*)/
 
-/** The upstream address within one that leads through the proxy; any other as it is. */
+/** The upstream address in an address that leads through the proxy; any other unchanged. */
 export function upstreamAddress(address: string): string {
   const [, inside] = THROUGH_PROXY.exec(address) ?? []
   try {
@@ -15,10 +14,9 @@ export function upstreamAddress(address: string): string {
 }
 
 /**
- * The same response with the upstream's `url`, and its `Location` where that is a redirect which
- * the platform has not followed: whoever follows redirects by hand resolves them against the
- * address that was asked for. Everything else stays as the platform gave it, and so do these where
- * a runtime allows no other value.
+ * The same response with the upstream's `url`, and its `Location` if it is a redirect that the
+ * platform has not followed: code that follows redirects itself resolves them against the requested
+ * address. Everything else is unchanged, and so are these if a runtime does not allow other values.
  */
 export function withUpstreamUrl(response: Response): Response {
   const define = (name: 'url' | 'headers' | 'clone', value: unknown): void =>
@@ -28,7 +26,7 @@ export function withUpstreamUrl(response: Response): Response {
   define('clone', () => withUpstreamUrl(clone()))
   const location = response.headers.get('Location')
   if (location !== null) {
-    // The headers of an answer cannot be written.
+    // The headers of a response are immutable.
     const headers = new Headers(response.headers)
     headers.set('Location', upstreamAddress(location))
     define('headers', headers)

@@ -1,5 +1,5 @@
-// Where createProxyFetch sends, and what of the caller's it takes along. The inner fetch only
-// writes down what it is given.
+// Where createProxyFetch sends requests, and what it keeps of the caller's. The inner fetch only
+// records its arguments.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
@@ -24,7 +24,7 @@ interface Sent {
   init: RequestInit | undefined
 }
 
-/** A proxy fetch, and what it has sent. */
+/** A proxy fetch, and the requests that it has sent. */
 function recording(
   config: Partial<ProxyFetchConfig> = {},
   create: (config: ProxyFetchConfig) => Fetch = createProxyFetch,
@@ -244,7 +244,7 @@ test("the inner fetch is called without a receiver, as a browser's must be", asy
   assert.deepEqual(receivers, [undefined])
 })
 
-/** What it sends with the environment as it is. */
+/** What it sends in the current environment. */
 const send = async (
   config: Partial<ProxyFetchConfig> = {},
 ): Promise<[string | undefined, string | undefined]> => {

@@ -1,6 +1,6 @@
 // createProxyFetch against the platform's fetch as the oracle: each case runs twice, straight to a
-// provider and through the proxy in front of it. The provider must see the same request, the caller
-// the same answer or the same error.
+// provider and through the proxy in front of it. The provider must see the same request, and the
+// caller the same response or error.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,11 +39,11 @@ function streamOf(...pieces: string[]): ReadableStream<Uint8Array> {
   })
 }
 
-/** A path of the provider where a form goes up as it comes, and nothing is answered. */
+/** A path of the provider to which a form is streamed, and which does not respond. */
 const SILENT_UPLOAD = '/v1/files'
-/** Other bodies are read whole first, for the objects that they may name. */
+/** Other bodies are read completely first, for the objects that they may name. */
 const FORM = { 'Content-Type': 'multipart/form-data; boundary=b' }
-/** How a form begins: from here on a file streams up. */
+/** The beginning of a form, after which a file is streamed. */
 const FILE_HEAD = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
 const beginForm = (opened: ReadableStreamDefaultController<Uint8Array>): void =>
   opened.enqueue(new TextEncoder().encode(FILE_HEAD))
@@ -474,7 +474,7 @@ const script: Script = async (call) => {
 
 let arrived: (target: string) => Promise<void> = async () => {}
 
-/** What a caller sees of an answer. */
+/** What a caller sees of a response. */
 async function seen(response: Response): Promise<unknown> {
   const { status, ok, type, redirected, bodyUsed } = response
   const headers = [...response.headers].filter(
@@ -545,7 +545,7 @@ test('createProxyFetch is fetch, in every case', async (t) => {
         fake.requests.length = 0
         const what = await outcome(one, fetch, at)
         const counted = one.counted === true
-        // A request that was given up may have come in part: only that it was made is the same.
+        // An aborted request may have arrived in part, so only its existence is compared.
         return {
           what,
           provider: fake.requests.map((request) =>

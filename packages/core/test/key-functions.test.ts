@@ -1,5 +1,5 @@
-// Keys that a function gives: asked for each request, and once more when the proxy refuses the
-// first.
+// Keys from a function, which is called for each request, and again if the proxy rejects the first
+// key.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createProxyFetch, type ApiKey } from '@proxy-sdk/core'
@@ -8,7 +8,7 @@ import { startProxied } from '../../../test/packages/proxied.ts'
 const UPSTREAM = 'https://api.openai.com/v1/models'
 const OF_THE_PROXY = { 'X-Proxy-Error': 'invalid_api_key' }
 
-/** A fetch through a proxy that answers so, one after another; and the keys that it has seen. */
+/** A fetch through a proxy that sends these responses in order, and the keys that it has seen. */
 function answering(
   apiKey: ApiKey,
   ...answers: [status: number, headers?: Record<string, string>][]
@@ -69,7 +69,7 @@ describe('a function as the key', () => {
   })
 
   /**
-   * TABLE of answers after which nothing is sent again: what was answered, the second key, and the
+   * TABLE of responses after which nothing is sent again: the response, the second key, and the
    * body.
    */
   const FINAL: [

@@ -1,5 +1,5 @@
-// Where createProxyWebSocket connects and with which key. The inner constructor only writes down
-// what it is given; sockets that really connect are in test/proxy.
+// Where createProxyWebSocket connects, and with which key. The inner constructor only records its
+// arguments; real sockets are in test/proxy.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createOpenAI } from '@ai-sdk/openai'

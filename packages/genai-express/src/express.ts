@@ -5,15 +5,13 @@ import type { GoogleVertexProviderSettings } from '@ai-sdk/google-vertex/edge'
 import { createManagedFetch, PROXY_MANAGED } from '@proxy-sdk/core'
 import type { ManagedFetchConfig } from '@proxy-sdk/core'
 
-/**
- * The provider of the installed `@ai-sdk/google-vertex`, with everything that express mode can do.
- */
+/** The provider of the installed `@ai-sdk/google-vertex`, with all features of express mode. */
 export type ProxyExpress = ReturnType<typeof createVertex>
 
-/** TABLE of settings that are the proxy's business: credentials, and what would lead past it. */
+/** TABLE of settings that the proxy controls: credentials, and addresses that would bypass it. */
 const MANAGED = ['apiKey', 'fetch', 'googleCredentials', 'googleAuthOptions', 'webSocket'] as const
 
-/** What else the provider can be told. */
+/** The provider's other settings. */
 export type ProxyExpressSettings = Partial<
   Omit<GoogleVertexProviderSettings, (typeof MANAGED)[number]>
 >
@@ -21,24 +19,21 @@ export type ProxyExpressSettings = Partial<
 /** Options of `createProxyExpress`. */
 export interface ProxyExpressConfig {
   /**
-   * The proxy's key, `tmk_…`, or a function that gives it; NEXT_PUBLIC_AI_PROXY_KEY where it is
-   * left out.
+   * The proxy's key, `tmk_…`, or a function that returns it. Default: NEXT_PUBLIC_AI_PROXY_KEY.
    */
   apiKey?: ManagedFetchConfig['apiKey']
-  /**
-   * Where the proxy is; NEXT_PUBLIC_AI_PROXY_URL where it is left out, then http://localhost:8484.
-   */
+  /** The address of the proxy. Default: NEXT_PUBLIC_AI_PROXY_URL, then http://localhost:8484. */
   proxyUrl?: string | undefined
   /**
    * Requests with the same context key go to the same upstream credential, so that the provider's
    * prompt cache stays warm.
    */
   contextKey?: string | undefined
-  /** What else `createVertex` can be told. */
+  /** Other settings of `createVertex`. */
   settings?: ProxyExpressSettings | undefined
   /**
-   * What sends the requests: any function that is called as `fetch` is. The platform's `fetch` by
-   * default.
+   * Sends the requests: any function with the signature of `fetch`. Default: the platform's
+   * `fetch`.
    */
   fetch?: ManagedFetchConfig['fetch']
 }
@@ -46,18 +41,17 @@ export interface ProxyExpressConfig {
 const EXPRESS = 'https://aiplatform.googleapis.com'
 
 /**
- * A provider for Vertex AI in express mode whose every request to Vertex goes through the proxy.
- * Creating it never fails for want of a key: the first call does, with an Error that says what to
- * do.
+ * A provider for Vertex AI in express mode; all its requests to Vertex go through the proxy.
+ * Without a key, creating it succeeds, and the first call fails with an Error that says what to do.
  *
- * @throws Error where the installed `@ai-sdk/google-vertex` belongs to AI SDK 5 or older
+ * @throws Error if the installed `@ai-sdk/google-vertex` belongs to AI SDK 5 or older
  */
 export function createProxyExpress({
   settings = {},
   ...config
 }: ProxyExpressConfig = {}): ProxyExpress {
-  // The provider also fetches the files that a tool's result names, from anywhere. Those are not
-  // the proxy's.
+  // The provider also fetches the files named in a tool's result, from anywhere. Those do not go
+  // through the proxy.
   const bypass = (url: URL): boolean => url.origin !== new URL(settings.baseURL ?? EXPRESS).origin
   const fetch = createManagedFetch({ ...config, bypass })
   const allowed: ProxyExpressSettings = { ...settings }

@@ -1,7 +1,7 @@
 import { PROXY_MANAGED } from '@proxy-sdk/core'
 import type { Fetch } from '@proxy-sdk/core'
 
-/** What is used of a video model, whichever version of the AI SDK it is for. */
+/** The used members of a video model, in any version of the AI SDK. */
 interface VideoModel {
   doGenerate?: unknown
   doStatus?: unknown
@@ -12,9 +12,10 @@ interface OriginalRequest {
 }
 
 /**
- * The same models, but their results hold the videos themselves. The model names an address for
- * each, which the AI SDK would fetch past the provider's `fetch`, with the placeholder as the key:
- * https://ai.google.dev/gemini-api/docs/video. One without it is not Google's, and not the proxy's.
+ * The same models, but their results contain the videos themselves. The model returns an address
+ * for each, which the AI SDK would fetch without the provider's `fetch`, with the placeholder as
+ * the key: https://ai.google.dev/gemini-api/docs/video. An address without it is not Google's, and
+ * is not fetched here.
  */
 export function withProxiedDownloads<Id, Model extends VideoModel>(
   create: (id: Id) => Model,
@@ -22,8 +23,8 @@ export function withProxiedDownloads<Id, Model extends VideoModel>(
 ): (id: Id) => Model {
   return (id) => {
     const model = create(id)
-    // AI SDK 6 calls the one, 7 the other; both answer with `videos`, the second only when they are
-    // done.
+    // AI SDK 6 calls the first, 7 the second; both return `videos`, the second only when they are
+    // complete.
     for (const name of ['doGenerate', 'doStatus'] as const) {
       const original = model[name]
       if (typeof original !== 'function') continue
@@ -48,8 +49,8 @@ async function withVideos(
 }
 
 /**
- * @throws Error with the answer's status and text when a video cannot be had; nothing is generated
- * a second time for that
+ * @throws Error with the response's status and text if a video cannot be fetched; it is not
+ *   generated again
  */
 async function withBytes(
   video: unknown,
