@@ -17,6 +17,7 @@ import {
   type Flavor,
 } from '../src/archive/index.ts'
 import { Certifier } from '../src/certificate/certificate.ts'
+import { DOCUMENT } from '../src/certificate/dialect.ts'
 import { readExportedPage } from '../src/certificate/export-reader.ts'
 import { casePages, pageOf } from './document-of.ts'
 
@@ -94,6 +95,7 @@ test('files that are there and files that are not, callouts and links are read a
     const { certificate } = await certify(zip(entries), flavor)
     assert.deepEqual(certificate.differences, [], flavor)
     assert.deepEqual([certificate.in.blocks.quotes, certificate.out.blocks.quotes], [3, 3], flavor)
+    assert.deepEqual([certificate.in.links.pages, certificate.out.links.pages], [1, 1], flavor)
     assert.deepEqual(
       certificate.not_in_export.map(({ what }) => what),
       ['comments', 'files'],
@@ -117,7 +119,7 @@ test('a callout that is lost, and one that is moved, are noticed in each dialect
     ['admonition', '# T\n\na\n\nc\n\n:::tip\n\n💡 b\n\n:::\n', false],
   ]
   for (const [callouts, markdown, isWhole] of documents) {
-    const certifier = new Certifier({ callouts, links: 'markdown', keepsNames: false })
+    const certifier = new Certifier({ ...DOCUMENT, callouts, keepsNames: false })
     certifier.page(page, markdown)
     assert.equal(certifier.found === 0, isWhole, markdown)
   }

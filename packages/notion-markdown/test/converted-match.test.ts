@@ -36,7 +36,8 @@ test('what is read of a converted page is what a reader of the complete page fin
       const match = matchConverted(exported, converted, DOCUMENT)
       if (!match) continue
       matching++
-      const { counts, digest } = readingOfMatch(exported, match, converted, markdown) ?? {}
+      const { counts, digest } =
+        readingOfMatch(exported, match, { converted, markdown, dialect: DOCUMENT }) ?? {}
       const whole = readMarkdownPage(markdown)
       assert.deepEqual([counts, digest], [whole.counts, whole.digest], html)
     }
@@ -62,7 +63,11 @@ test('a page is read again if more than its addresses has changed', () => {
   for (const [from, to] of changes) {
     assert.ok(markdown.includes(from), from)
     const changed = markdown.replace(from, to)
-    assert.equal(readingOfMatch(exported, match, converted, changed), null, to)
+    assert.equal(
+      readingOfMatch(exported, match, { converted, markdown: changed, dialect: DOCUMENT }),
+      null,
+      to,
+    )
   }
 })
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Certifier, type Certificate } from '../certificate/certificate.ts'
 import { readingOfMatch, type ConvertedMatch } from '../certificate/converted-match.ts'
-import { DOCUMENT, type Dialect } from '../certificate/dialect.ts'
+import { DOCUMENT, MARKDOWN_PAGE, type Dialect } from '../certificate/dialect.ts'
 import type { PageReading } from '../certificate/reading.ts'
 import type { PageSummary } from '../converted-page.ts'
 import type { CertificateListener } from '../document-pages.ts'
@@ -20,7 +20,7 @@ export interface OpenCertificate extends CertificateListener {
 export function dialectOf({ layout, flavor = 'gfm' }: ConvertOptions): Dialect {
   if (layout !== 'pages') return DOCUMENT
   const { callouts, links } = FLAVORS[flavor]
-  return { callouts, links, keepsNames: false }
+  return { callouts, links, keepsNames: false, page: MARKDOWN_PAGE }
 }
 
 /** @param input the file that is converted */
@@ -43,7 +43,11 @@ export function openCertificate(input: ReaderSetup['input'], dialect: Dialect): 
       // Written by `PageReader`.
       const known =
         page.reading && match
-          ? readingOfMatch(page.reading, JSON.parse(match) as ConvertedMatch, converted, markdown)
+          ? readingOfMatch(page.reading, JSON.parse(match) as ConvertedMatch, {
+              converted,
+              markdown,
+              dialect,
+            })
           : null
       certifier.page(page, markdown, known ?? undefined)
     },

@@ -49,25 +49,29 @@ export function matchConverted(
   return { words: counts.words, links: counts.links, assets: counts.assets, marked }
 }
 
+/** A page whose Markdown matched when it was converted, and its Markdown when it is complete. */
+export interface MatchedPage {
+  converted: string
+  markdown: string
+  dialect: Dialect
+}
+
 /**
  * What a page shows that matched when it was converted.
  *
- * @param converted the Markdown that matched
- * @param markdown the same, complete
  * @returns null if more than its addresses has changed
  */
 export function readingOfMatch(
   exported: PageReading,
   match: ConvertedMatch,
-  converted: string,
-  markdown: string,
+  { converted, markdown, dialect }: MatchedPage,
 ): PageReading | null {
   const addresses = addressesIn(converted, markdown)
   if (!addresses) return null
   const { words, links, assets, marked } = match
   const counts = { ...exported.counts, words, links: { ...links }, assets: { ...assets } }
   const at = (places: number[]): Set<string> => new Set(places.map((i) => addresses[i] ?? ''))
-  for (const url of at(marked.links)) countLink(counts, url)
+  for (const url of at(marked.links)) countLink(counts, url, dialect.page)
   for (const url of at(marked.images)) countAsset(counts, url)
   return { ...exported, counts }
 }

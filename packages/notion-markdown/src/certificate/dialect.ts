@@ -1,5 +1,6 @@
 // The differences between the Markdown of one document and that of a folder of pages, for its
 // readers.
+import { EXPORTED_PAGE } from './reading.ts'
 
 /** How the Markdown is written that a certificate is about. */
 export interface Dialect {
@@ -9,7 +10,17 @@ export interface Dialect {
   readonly links: 'markdown' | 'wiki'
   /** Whether files keep their names: in a folder of pages they get new ones, by their content. */
   readonly keepsNames: boolean
+  /** Matches the addresses of pages. */
+  readonly page: RegExp
 }
 
 /** One document. */
-export const DOCUMENT: Dialect = { callouts: 'quote', links: 'markdown', keepsNames: true }
+export const DOCUMENT: Dialect = {
+  callouts: 'quote',
+  links: 'markdown',
+  keepsNames: true,
+  page: EXPORTED_PAGE,
+}
+
+/** A page of a folder of pages: not a file in its folder of files. */
+export const MARKDOWN_PAGE = /^(?!(?:.*\/)?_?assets\/).*\.md(?:#|$)/

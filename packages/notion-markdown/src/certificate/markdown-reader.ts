@@ -60,7 +60,7 @@ class BlockReader {
   #beganQuote = false
 
   constructor(trace: string[] | null, dialect: Dialect) {
-    this.#reading = new Reading(trace, dialect.keepsNames)
+    this.#reading = new Reading(trace, dialect.keepsNames, dialect.page)
     this.#dialect = dialect
   }
 

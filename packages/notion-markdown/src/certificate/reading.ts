@@ -85,6 +85,9 @@ function kindBeyondAscii(code: number): number {
   return isSpace ? SPACE : LETTER
 }
 
+/** The address of a page of an export. */
+export const EXPORTED_PAGE = /\.html?(?:[?#]|$)/i
+
 /** No counts. */
 export function noCounts(): Counts {
   return {
@@ -132,10 +135,13 @@ export class Reading {
   readonly #trace: string[] | null
   /** Whether images are distinguished by their file names. */
   readonly #keepsNames: boolean
+  readonly #page: RegExp
 
-  constructor(trace: string[] | null = null, keepsNames = true) {
+  /** @param page matches the addresses of pages */
+  constructor(trace: string[] | null = null, keepsNames = true, page = EXPORTED_PAGE) {
     this.#trace = trace
     this.#keepsNames = keepsNames
+    this.#page = page
   }
 
   /** Another one where something was shown meanwhile. */
@@ -261,7 +267,7 @@ export class Reading {
 
   finish(): PageReading {
     const { counts, steps, databases } = this
-    for (const url of this.#links) countLink(counts, url)
+    for (const url of this.#links) countLink(counts, url, this.#page)
     for (const url of this.#assets) countAsset(counts, url)
     return { counts, digest: hex(this.#high) + hex(this.#low), steps, databases }
   }
@@ -294,9 +300,9 @@ export class Reading {
 
 const NOTION = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\//i
 
-/** Counts a link by where it leads. */
-export function countLink({ links }: Counts, url: string): void {
-  links[fateOf(url)]++
+/** Counts a link by where it leads. @param page matches the addresses of pages */
+export function countLink({ links }: Counts, url: string, page: RegExp): void {
+  links[fateOf(url, page)]++
 }
 
 /** Counts an image by where it lies. */
@@ -305,9 +311,9 @@ export function countAsset({ assets }: Counts, url: string): void {
 }
 
 /** The target of a link. */
-function fateOf(url: string): keyof Counts['links'] {
+function fateOf(url: string, page: RegExp): keyof Counts['links'] {
   if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return NOTION.test(url) ? 'notion' : 'web'
-  return url.startsWith('#') || /\.html?(?:[?#]|$)/i.test(url) ? 'pages' : 'files'
+  return url.startsWith('#') || page.test(url) ? 'pages' : 'files'
 }
 
 /** 32 bits as eight hexadecimal digits. */
