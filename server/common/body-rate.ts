@@ -21,13 +21,21 @@ export function startRateMonitor(graceMs: number, onSlow: () => void): RateMonit
   let waited = 0
   let since: number | null = null
   const waiting = (now: number): number => waited + (since === null ? 0 : now - since)
-  const check = (): void => {
-    const total = waiting(performance.now())
+  let isOver = false
+  const check = (now: number): void => {
+    if (isOver) return
+    const total = waiting(now)
     if (total < graceMs || received >= (total / 1000) * MIN_RATE) return
-    clearInterval(timer)
+    stop()
     onSlow()
   }
-  const timer = setInterval(check, Math.max(10, Math.min(1000, graceMs / 4))).unref()
+  const stop = (): void => {
+    isOver = true
+    clearInterval(timer)
+  }
+  // After a stall of this process, timers run before what has arrived meanwhile is read.
+  const checkRead = (): void => void setImmediate(check, performance.now())
+  const timer = setInterval(checkRead, Math.max(10, Math.min(1000, graceMs / 4))).unref()
   return {
     waiting: () => void (since ??= performance.now()),
     received: (bytes) => {
@@ -35,6 +43,6 @@ export function startRateMonitor(graceMs: number, onSlow: () => void): RateMonit
       since = null
       received += bytes
     },
-    stop: () => clearInterval(timer),
+    stop,
   }
 }

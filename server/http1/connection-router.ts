@@ -194,11 +194,12 @@ export class ConnectionRouter implements ServerContext {
 
   #checkTimeouts(): void {
     const { head, keepAlive } = this.timeouts
+    const check = (at: number): void => {
+      for (const connection of this.#connections) connection.checkTimeout(at)
+    }
+    // After a stall of this process, timers run before what has arrived meanwhile is read.
     const timer = setInterval(
-      () => {
-        const at = performance.now()
-        for (const connection of this.#connections) connection.checkTimeout(at)
-      },
+      () => setImmediate(check, performance.now()),
       Math.min(TIMEOUT_CHECK_MS, head / 2, keepAlive / 2),
     ).unref()
     this.#server.on('close', () => clearInterval(timer))

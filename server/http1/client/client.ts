@@ -94,7 +94,9 @@ class PooledClient implements HttpClient, ConnectionPool {
   }
 
   send(request: OutboundRequest, handler: ResponseHandler): PendingRequest {
-    this.#sweeper ??= setInterval(() => this.#sweep(), sweepPeriod(this.#limits)).unref()
+    // After a stall of this process, timers run before what has arrived meanwhile is read.
+    const sweepRead = (): void => void setImmediate((at) => this.#sweep(at), this.#now())
+    this.#sweeper ??= setInterval(sweepRead, sweepPeriod(this.#limits)).unref()
     return new ClientExchange(request, handler, this.#limits, this)
   }
 
@@ -158,8 +160,7 @@ class PooledClient implements HttpClient, ConnectionPool {
     return at - connection.idleSince > keepAlive
   }
 
-  #sweep(): void {
-    const at = this.#now()
+  #sweep(at: number): void {
     for (const connection of this.#live) connection.checkTimeout(at)
     if (at - this.#lastIdleSweep > IDLE_SWEEP_MS) this.#sweepIdle(at)
     if (this.#live.size === 0) this.#stopSweeping()

@@ -76,7 +76,7 @@ class BodyBuffer implements BodySink {
 
   wait(pace: BodyTimeouts): Promise<BufferedBody> {
     this.#slot.allowEviction(() => this.#end({ ok: false, reason: 'busy' }))
-    this.#checkPace(pace)
+    this.#checkPace(pace, performance.now())
     return new Promise((resolve) => (this.#resolve = resolve))
   }
 
@@ -105,13 +105,17 @@ class BodyBuffer implements BodySink {
   /**
    * Ends the body if it is too slow; otherwise checks again when it would be if no more bytes came.
    */
-  #checkPace(pace: BodyTimeouts): void {
-    const now = performance.now()
+  #checkPace(pace: BodyTimeouts, now: number): void {
+    if (this.result !== null) return
     const slowAt = this.#startedAt + Math.max(pace.grace, this.#list.length / MIN_RATE)
     const stillAt = this.#lastDataAt + pace.still
     const left = Math.min(slowAt, stillAt) - now
-    if (left <= 0) this.#end({ ok: false, reason: 'slow' })
-    else this.#timer = setTimeout(() => this.#checkPace(pace), Math.ceil(left)).unref()
+    if (left <= 0) return this.#end({ ok: false, reason: 'slow' })
+    // After a stall of this process, timers run before what has arrived meanwhile is read.
+    const checkRead = (): void => {
+      setImmediate((at: number) => this.#checkPace(pace, at), performance.now())
+    }
+    this.#timer = setTimeout(checkRead, Math.ceil(left)).unref()
   }
 
   #end(result: BufferedBody): void {

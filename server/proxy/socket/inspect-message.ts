@@ -130,9 +130,7 @@ export class MessageInspector {
   }
 
   #allowsModels({ scope }: CachedKey): boolean {
-    return (
-      scope.all || this.#models.every((name) => scope.allows(this.#provider.modelNames(name)))
-    )
+    return scope.all || this.#models.every((name) => scope.allows(this.#provider.modelNames(name)))
   }
 
   #addModel(name: string): void {
