@@ -35,18 +35,31 @@ interface Step {
   /** The name in the output. */
   readonly name: string
   readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
 }
+
+/**
+ * Arguments of the TypeScript compiler. By default it has four checkers, each of which checks the
+ * types that they share anew: 11 s of CPU for the sources instead of 7 s.
+ */
+const tsc = (project: string): string[] => [
+  bin('typescript/bin/tsc'),
+  '--checkers',
+  '1',
+  '-p',
+  project,
+]
 
 /** TABLE of independent checks. */
 const CHECKS: readonly Step[] = [
-  { name: 'types', args: [bin('typescript/bin/tsc'), '-p', 'tsconfig.json'] },
+  { name: 'types', args: tsc('tsconfig.json') },
   {
     name: "types of the client packages, without Node's",
-    args: [bin('typescript/bin/tsc'), '-p', 'packages/tsconfig.json'],
+    args: tsc('packages/tsconfig.json'),
   },
   {
     name: 'types of the dashboard',
-    args: [bin('typescript/bin/tsc'), '-p', 'dashboard/tsconfig.json'],
+    args: tsc('dashboard/tsconfig.json'),
   },
   {
     name: 'nothing unused',
@@ -61,6 +74,9 @@ const CHECKS: readonly Step[] = [
       '--quiet',
       '--report-unused-disable-directives-severity=error',
     ],
+    // The same for the type-aware rules, which have a checker per processor, and less garbage
+    // collection: 10 s of CPU instead of 14 s.
+    env: { GOMAXPROCS: '1', GOGC: '400' },
   },
 ]
 
@@ -68,8 +84,13 @@ const CHECKS: readonly Step[] = [
 const CONCURRENCY = 4
 
 /** Runs all the programs. @param preload a flag for each */
-const testsOf = (programs: readonly string[], preload: string): Step => ({
+const testsOf = (
+  programs: readonly string[],
+  preload: string,
+  env: Readonly<Record<string, string>>,
+): Step => ({
   name: 'tests',
+  env,
   args: [
     ...NODE_FLAGS,
     ...TEST_FLAGS,
@@ -96,8 +117,8 @@ const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'tests')
  * @returns whether it passed
  */
 async function run(
-  { name, args }: Step,
-  { live = false, env = {} }: { live?: boolean; env?: Record<string, string> } = {},
+  { name, args, env = {} }: Step,
+  { live = false }: { live?: boolean } = {},
 ): Promise<boolean> {
   const started = performance.now()
   const child = spawn(process.execPath, args, {
@@ -143,7 +164,7 @@ if (!onlyChecks) {
     ...(await makeTemplates(shared)),
   }
   const programs = testPrograms(root, tests, shared)
-  process.exitCode = (await run(testsOf(programs, preload), { live: true, env })) ? 0 : 1
+  process.exitCode = (await run(testsOf(programs, preload, env), { live: true })) ? 0 : 1
   await closeDatabases()
   rmSync(shared, { recursive: true, force: true })
 }
