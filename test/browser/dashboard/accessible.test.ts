@@ -5,9 +5,9 @@ import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { connectSocket, startProvider, withKey } from '../../proxy/socket/support.ts'
 import { GEMINI, type Site } from './seeded.ts'
-import { closeBrowser, cutOff, faultsOf, goTo, startSite, visit } from './visit.ts'
+import { closeShared, cutOff, faultsOf, goTo, shareSite, startSite, visit } from './visit.ts'
 
-after(closeBrowser)
+after(closeShared)
 
 const XAI = 'https://api.x.ai/v1/realtime'
 const EXPORT =
@@ -35,6 +35,12 @@ async function furnish(site: Site): Promise<{ cookie: string; key: string; link:
   return { cookie, key: key.id, link }
 }
 
+let furnished: Promise<Awaited<ReturnType<typeof furnish>> & { site: Site }> | undefined
+
+/** The same for all tests that only look at it. */
+const furnishedSite = (): NonNullable<typeof furnished> =>
+  (furnished ??= shareSite().then(async (site) => ({ site, ...(await furnish(site)) })))
+
 /** Goes to a page and waits until all of it is there. */
 async function open(page: Page, address: string): Promise<void> {
   await goTo(page, address)
@@ -49,8 +55,7 @@ const CHOSEN = [
 ] as const
 
 test('in forced colours, a selected item stands out and a dialog has an edge', async (t) => {
-  const site = await startSite(t)
-  const { cookie, key } = await furnish(site)
+  const { site, cookie, key } = await furnishedSite()
   const { page } = await visit(t, site, cookie, { forcedColors: 'active' })
   for (const [path, chosen, other] of CHOSEN) {
     await open(page, site.url + path.replace(':id', key))
@@ -122,8 +127,7 @@ const PAGES = {
 
 for (const [name, paths] of Object.entries(PAGES)) {
   test(name, async (t) => {
-    const site = await startSite(t)
-    const { cookie, key } = await furnish(site)
+    const { site, cookie, key } = await furnishedSite()
     const { page } = await visit(t, site, cookie)
     const faults: string[] = []
     for (const path of paths(key)) {
@@ -277,8 +281,7 @@ async function create(page: Page): Promise<void> {
 
 for (const [name, opened] of Object.entries(OPENED)) {
   test(name, async (t) => {
-    const site = await startSite(t)
-    const { cookie } = await furnish(site)
+    const { site, cookie } = await furnishedSite()
     const { page } = await visit(t, site, cookie)
     const faults: string[] = []
     for (const { what, path, by } of opened) {

@@ -4,9 +4,9 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/until.ts'
 import { ADMIN, GEMINI } from './seeded.ts'
-import { closeBrowser, pageLink, startSite, visit } from './visit.ts'
+import { closeShared, pageLink, startSite, visit } from './visit.ts'
 
-after(closeBrowser)
+after(closeShared)
 
 test("an invited colleague gets a separate account and cannot see others' records", async (t) => {
   const site = await startSite(t)

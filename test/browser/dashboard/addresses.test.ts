@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { until } from '../../support/until.ts'
 import { GEMINI, provider } from './seeded.ts'
-import { closeBrowser, startSite, visit } from './visit.ts'
+import { closeShared, startSite, visit } from './visit.ts'
 
-after(closeBrowser)
+after(closeShared)
 
 /** TABLE of addresses, the filter that is looked at, what it shows, and whether there is a row. */
 const ADDRESSES: readonly [path: string, filter: string, value: string, found: boolean][] = [

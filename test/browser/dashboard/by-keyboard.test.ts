@@ -7,9 +7,9 @@ import { pageHtml } from '../../support/archives/pages.ts'
 import { zip } from '../../support/zip.ts'
 import { keyboardOf, type Keyboard, type Step } from './keyboard.ts'
 import { GEMINI } from './seeded.ts'
-import { closeBrowser, startSite, visit, type Visitor } from './visit.ts'
+import { closeShared, startSite, visit, type Visitor } from './visit.ts'
 
-after(closeBrowser)
+after(closeShared)
 
 /** TABLE of flows: what a person wants, and how the keyboard gets there. */
 const PROXY: Readonly<Record<string, readonly Step[]>> = {
@@ -359,7 +359,7 @@ test('all other pages, by keyboard alone', async (t) => {
 })
 
 test('an export is chosen, watched, read, copied, downloaded and deleted by keyboard alone', async (t) => {
-  const site = await startSite(t)
+  const site = await startSite(t, { TOLLMARK_ASYNC_ABOVE: '1KB' })
   const { page, context } = await visit(t, site, await site.setUp())
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
   const { walk } = keyboardOf(page, site.url)
@@ -408,10 +408,7 @@ test('an export is chosen, watched, read, copied, downloaded and deleted by keyb
     ['see', 'alert', ''],
     ['on', 'region', 'Upload'],
   ])
-  await choose(
-    'Export.zip',
-    zip({ 'Page.html': pageHtml('Page'), 'fill.bin': Buffer.alloc(5_300_000) }),
-  )
+  await choose('Export.zip', zip({ 'Page.html': pageHtml('Page'), 'fill.bin': Buffer.alloc(2000) }))
   await walk([
     ['address', /job=job_/],
     ['see', 'region', /Result/],

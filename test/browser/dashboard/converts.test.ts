@@ -6,21 +6,23 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
-import { noise } from '../../support/archives/bombs.ts'
 import { many } from '../../support/archives/shapes.ts'
 import { archive, deflated } from '../../support/archives/writer.ts'
 import { readFolder } from '../../support/pages-folder.ts'
 import { zip } from '../../support/zip.ts'
 import { OPENAI } from './seeded.ts'
-import { closeBrowser, cutOff, goTo, pageLink, startSite, visit } from './visit.ts'
+import { closeShared, cutOff, goTo, pageLink, shareSite, startSite, visit } from './visit.ts'
 
-after(closeBrowser)
+after(closeShared)
+
+/** Even a small archive becomes a job. */
+const ALL_JOBS = { TOLLMARK_ASYNC_ABOVE: '1KB' }
 
 const page = (title: string, body: string): string =>
   `<html><head><meta charset="utf-8"><title>${title}</title></head><body><article class="page sans"><header><h1 class="page-title">${title}</h1></header><div class="page-body">${body}</div></article></body></html>`
 
 test('a dropped export is converted, shown beside its Markdown, copied and downloaded', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const { page: browser, context } = await visit(t, site, await site.setUp())
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
   await browser.goto(`${site.url}/convert`)
@@ -64,7 +66,7 @@ test('a dropped export is converted, shown beside its Markdown, copied and downl
 })
 
 test('a folder of pages is made, says what it has kept, and is still there after a reload', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.goto(`${site.url}/convert`)
   await browser.getByRole('radio', { name: 'Folder of pages' }).check()
@@ -100,7 +102,7 @@ test('a folder of pages is made, says what it has kept, and is still there after
 })
 
 test('the quota on the next page includes conversions made by programs', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const { page: browser } = await visit(t, site, cookie, { alone: true })
   await browser.clock.install()
@@ -124,7 +126,7 @@ test('the quota on the next page includes conversions made by programs', async (
 })
 
 test('a large archive becomes a job, whose result survives a reload', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const { page: browser } = await visit(t, site, cookie)
   const text = '<p>One two three four five six seven eight nine ten.</p>'.repeat(300)
@@ -166,23 +168,14 @@ test('a large archive becomes a job, whose result survives a reload', async (t) 
 })
 
 test("a job's page count updates live", async (t) => {
-  const site = await startSite(t)
+  const site = await startSite(t, ALL_JOBS)
   const { page: browser } = await visit(t, site, await site.setUp())
   // Work for some reports of progress, which come three times a second, in an archive that is quick
-  // to make and to send.
-  const heavy = deflated(
-    Buffer.from(
-      page(
-        'Page',
-        '<p>one <strong>two</strong> <em>three</em></p><ul><li>four</li></ul>'.repeat(500),
-      ),
-    ),
-  )
+  // to make and to send. The document has none of it, so that it is quick to show.
+  const hidden = `<div style="display:none">${'<p>one <em>two</em></p>'.repeat(2000)}</div>`
+  const heavy = deflated(Buffer.from(page('Page', `<p>three</p>${hidden}`)))
   const PAGES = 400
-  const file = archive([
-    { name: 'fill.bin', data: noise(5_300_000), stored: true },
-    ...many(PAGES, (number) => ({ name: `Page ${number}.html`, packed: heavy })),
-  ])
+  const file = archive(many(PAGES, (number) => ({ name: `Page ${number}.html`, packed: heavy })))
   await browser.goto(`${site.url}/convert`)
   // Whatever stands on the page, each time that it changes.
   await browser.evaluate(`{
@@ -219,7 +212,7 @@ test("a job's page count updates live", async (t) => {
 
 test('a job is followed live', async (t) => {
   // Nobody works here: the job waits until somebody cancels it.
-  const site = await startSite(t, { TOLLMARK_ROLE: 'web', TOLLMARK_ASYNC_ABOVE: '1KB' })
+  const site = await startSite(t, { TOLLMARK_ROLE: 'web', ...ALL_JOBS })
   const cookie = await site.setUp()
   const { page: browser } = await visit(t, site, cookie)
   await browser.goto(`${site.url}/convert`)
@@ -237,7 +230,7 @@ test('a job is followed live', async (t) => {
 })
 
 test('a job is polled when its events are refused', async (t) => {
-  const site = await startSite(t, { TOLLMARK_ROLE: 'web', TOLLMARK_ASYNC_ABOVE: '1KB' })
+  const site = await startSite(t, { TOLLMARK_ROLE: 'web', ...ALL_JOBS })
   const cookie = await site.setUp()
   const { page: browser } = await visit(t, site, cookie)
   await browser.route('**/api/v1/jobs/*/events', (route) =>
@@ -256,7 +249,7 @@ test('a job is polled when its events are refused', async (t) => {
 })
 
 test('text written by others stays text', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const evil = '<img src=x onerror="window.hacked=1">'
   const { id, secret } = (await (
@@ -293,10 +286,10 @@ test('text written by others stays text', async (t) => {
       path,
     )
   }
-  await browser.goto(`${site.url}/keys/${id}`)
+  await goTo(browser, `${site.url}/keys/${id}`)
   await browser.getByRole('heading', { name: evil }).waitFor()
 
-  await browser.goto(`${site.url}/convert`)
+  await goTo(browser, `${site.url}/convert`)
   const escaped = evil.replaceAll('<', '&lt;').replaceAll('"', '&quot;')
   const body = `<p>${escaped}</p><p><a href="javascript:window.hacked=1">click</a> &lt;details&gt;&lt;summary&gt;${escaped}</p><pre><code>${escaped}</code></pre>
     <ul class="toggle"><li><details open=""><summary>${escaped}<a href="javascript:window.hacked=1">x</a></summary><p>${escaped}</p></details></li></ul>
@@ -323,7 +316,7 @@ test('text written by others stays text', async (t) => {
 })
 
 test('a file dropped outside the box is ignored, and leaving a conversion asks first', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.route('**/api/v1/convert', () => {})
   await browser.goto(`${site.url}/convert`)
@@ -359,7 +352,7 @@ test('a file dropped outside the box is ignored, and leaving a conversion asks f
 })
 
 test('a conversion and its document survive a visit to another page', async (t) => {
-  const site = await startSite(t)
+  const site = await startSite(t, ALL_JOBS)
   const { page: browser } = await visit(t, site, await site.setUp())
   const gate = Promise.withResolvers<void>()
   await browser.route('**/api/v1/convert', async (route) => {
@@ -384,10 +377,7 @@ test('a conversion and its document survive a visit to another page', async (t) 
   await to('Convert')
   await browser.getByRole('heading', { name: 'Page.md' }).waitFor()
   const accepted = browser.waitForResponse((answer) => answer.url().endsWith('/api/v1/convert'))
-  await choose(
-    'Export.zip',
-    zip({ 'Page.html': page('Page', ''), 'fill.bin': Buffer.alloc(5_300_000) }),
-  )
+  await choose('Export.zip', zip({ 'Page.html': page('Page', ''), 'fill.bin': Buffer.alloc(2000) }))
   await to('Keys')
   assert.equal((await accepted).status(), 202)
   await browser.getByRole('button', { name: 'Create key' }).first().click()
@@ -450,7 +440,7 @@ test('several files are converted in turn, within the limits of the server, and 
 })
 
 test('a ZIP is taken along with its pictures', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.goto(`${site.url}/convert`)
   const picture = randomBytes(2000)

@@ -5,9 +5,9 @@ import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
 import { GEMINI } from './seeded.ts'
-import { closeBrowser, faultsOf, startSite, visit } from './visit.ts'
+import { closeShared, faultsOf, startSite, visit } from './visit.ts'
 
-after(closeBrowser)
+after(closeShared)
 
 interface Failure {
   what: string

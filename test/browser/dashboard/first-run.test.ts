@@ -8,9 +8,9 @@ import { streamText } from 'ai'
 import type { Page } from 'playwright-core'
 import { PROXY_MANAGED, createProxyFetch } from '../../../packages/core/src/index.ts'
 import { until } from '../../support/until.ts'
-import { closeBrowser, startSite, visit } from './visit.ts'
+import { closeShared, startSite, visit } from './visit.ts'
 
-after(closeBrowser)
+after(closeShared)
 
 /**
  * Presses Tab until the element with this name has the focus. As a person would, only once it is

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PAGE } from '../../support/form.ts'
 import { OPENAI } from './seeded.ts'
-import { closeBrowser, startSite, visit } from './visit.ts'
+import { closeShared, startSite, visit } from './visit.ts'
 
-after(closeBrowser)
+after(closeShared)
 
 interface Made {
   id: string

@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ANTHROPIC, GEMINI, OPENAI } from './seeded.ts'
-import { closeBrowser, pageLink, startSite, visit } from './visit.ts'
+import { closeShared, pageLink, shareSite, startSite, visit } from './visit.ts'
 
-after(closeBrowser)
+after(closeShared)
 
 test('a key is rotated and revoked while a client calls', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const { id, secret } = (await (
     await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Busy' })
@@ -70,7 +70,7 @@ test('a key is rotated and revoked while a client calls', async (t) => {
 })
 
 test('filters are kept in the address, and errors appear beside their cause', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   for (let number = 1; number <= 30; number++)
     await site.api(cookie, 'POST', '/api/v1/keys', {
@@ -119,7 +119,7 @@ test('filters are kept in the address, and errors appear beside their cause', as
 })
 
 test("an administrator sets a key's providers, stored objects and read-only flag", async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const { page } = await visit(t, site, await site.setUp())
   await page.goto(`${site.url}/keys?new=1`)
   await page.getByLabel('Name', { exact: true }).fill('Reader')
@@ -167,7 +167,7 @@ const wordOf = (command: string): string =>
   })
 
 test('a value copied into a shell stays one word', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const { page } = await visit(t, site, cookie)
   await page.goto(`${site.url}/keys?new=1`)
@@ -197,7 +197,7 @@ test('a value copied into a shell stays one word', async (t) => {
 })
 
 test('the search box follows the address', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   for (const name of ['First', 'Second']) await site.api(cookie, 'POST', '/api/v1/keys', { name })
   const { page } = await visit(t, site, cookie)
@@ -214,7 +214,7 @@ test('the search box follows the address', async (t) => {
 })
 
 test('every sortable column sorts both ways, and an unknown order is the default', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   for (const [name, expires_at] of [
     ['First', null],
@@ -248,7 +248,7 @@ test('every sortable column sorts both ways, and an unknown order is the default
 })
 
 test('charts separate keys of the same name, and name the provider of a model that several have', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   for (const requests of [1, 2]) {
     const { secret } = (await (
@@ -286,7 +286,7 @@ test('charts separate keys of the same name, and name the provider of a model th
 })
 
 test('a request shows the names of its provider and credential', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   await site.api(cookie, 'POST', '/api/v1/credentials', {
     provider: 'anthropic',
@@ -315,7 +315,7 @@ test('a request shows the names of its provider and credential', async (t) => {
 })
 
 test('limits and expiry times are shown exactly in every locale', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const { id } = (await (
     await site.api(cookie, 'POST', '/api/v1/keys', {
@@ -344,7 +344,7 @@ test('limits and expiry times are shown exactly in every locale', async (t) => {
 })
 
 test('an unreachable server is reported, and so is its return', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const { page, context } = await visit(t, site, cookie)
   await context.route('**/api/v1/keys?*', (route) => route.abort())
@@ -356,7 +356,7 @@ test('an unreachable server is reported, and so is its return', async (t) => {
 })
 
 test('a page whose code cannot be loaded says so, and appears when the server is back', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const { page, context } = await visit(t, site, cookie)
   await page.goto(site.url)
@@ -377,7 +377,7 @@ test('a page whose code cannot be loaded says so, and appears when the server is
 })
 
 test('a half-typed expiry date is an error, because it would mean no expiry', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const { page } = await visit(t, site, cookie)
   for (const [path, button, call] of [

@@ -5,9 +5,9 @@ import { after, test } from 'node:test'
 import { until } from '../../support/until.ts'
 import { connectSocket, startProvider, withKey } from '../../proxy/socket/support.ts'
 import { GEMINI, OPENAI, provider } from './seeded.ts'
-import { closeBrowser, faultsOf, startSite, visit } from './visit.ts'
+import { closeShared, faultsOf, startSite, visit } from './visit.ts'
 
-after(closeBrowser)
+after(closeShared)
 
 interface Made {
   id: string
