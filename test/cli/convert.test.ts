@@ -7,23 +7,29 @@ import { PAGE } from '../support/form.ts'
 import { tollmark } from '../support/harness.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { zip } from '../support/zip.ts'
+import { openCommands } from './commands.ts'
 
 test('a file is converted to standard output, to a file, and into a folder', async (t) => {
   const cwd = temporaryFolder(t)
+  const run = openCommands(t, {}, cwd)
   writeFileSync(join(cwd, 'Page.html'), PAGE)
   writeFileSync(join(cwd, 'Export.zip'), zip({ 'Page.html': PAGE }))
-  const printed = await tollmark(['convert', 'Page.html'], {}, cwd)
+  const printed = await run('convert', 'Page.html')
   assert.equal(printed.code, 0, printed.err)
   assert.match(printed.out, /Be kind\./)
   assert.equal(printed.err, '', 'no progress bar where there is no terminal')
 
-  assert.equal((await tollmark(['convert', 'Page.html', '-o', 'out.md'], {}, cwd)).code, 0)
+  assert.equal((await run('convert', 'Page.html', '-o', 'out.md')).code, 0)
   assert.equal(readFileSync(join(cwd, 'out.md'), 'utf8'), printed.out)
 
-  const json = await tollmark(
-    ['convert', 'Page.html', '--format', 'json', '--metadata', '--output', 'new/'],
-    {},
-    cwd,
+  const json = await run(
+    'convert',
+    'Page.html',
+    '--format',
+    'json',
+    '--metadata',
+    '--output',
+    'new/',
   )
   assert.equal(json.code, 0, json.err)
   assert.equal(
@@ -31,17 +37,14 @@ test('a file is converted to standard output, to a file, and into a folder', asy
     'document',
   )
 
-  const short = await tollmark(['convert', 'Page.html', '--json'], {}, cwd)
-  const long = await tollmark(['convert', 'Page.html', '--format', 'json', '--json'], {}, cwd)
+  const short = await run('convert', 'Page.html', '--json')
+  const long = await run('convert', 'Page.html', '--format', 'json', '--json')
   assert.equal(short.code, 0, short.err)
   assert.equal((JSON.parse(short.out) as { object: string }).object, 'document')
   assert.equal(long.out, short.out)
 
   mkdirSync(join(cwd, 'there'))
-  assert.equal(
-    (await tollmark(['convert', 'Page.html', 'Export.zip', '-o', 'there'], {}, cwd)).code,
-    0,
-  )
+  assert.equal((await run('convert', 'Page.html', 'Export.zip', '-o', 'there')).code, 0)
   assert.deepEqual(
     readdirSync(join(cwd, 'there'))
       .filter((name) => name.endsWith('.md'))
@@ -53,12 +56,9 @@ test('a file is converted to standard output, to a file, and into a folder', asy
 
 test('chunks and a source map are written to separate files', async (t) => {
   const cwd = temporaryFolder(t)
+  const run = openCommands(t, {}, cwd)
   writeFileSync(join(cwd, 'Page.html'), PAGE)
-  const chunks = await tollmark(
-    ['convert', 'Page.html', '--format', 'chunks', '-o', 'new/'],
-    {},
-    cwd,
-  )
+  const chunks = await run('convert', 'Page.html', '--format', 'chunks', '-o', 'new/')
   assert.equal(chunks.code, 0, chunks.err)
   assert.match(
     readFileSync(join(cwd, 'new', 'Page.jsonl'), 'utf8'),
@@ -66,7 +66,7 @@ test('chunks and a source map are written to separate files', async (t) => {
   )
 
   const args = ['--metadata', '-o', 'out.md', '--source-map', 'map.json']
-  const mapped = await tollmark(['convert', 'Page.html', ...args], {}, cwd)
+  const mapped = await run('convert', 'Page.html', ...args)
   assert.equal(mapped.code, 0, mapped.err)
   const document = readFileSync(join(cwd, 'out.md'))
   const [title, ...rest] = JSON.parse(readFileSync(join(cwd, 'map.json'), 'utf8')) as {
@@ -98,16 +98,17 @@ test('converting to a file reports what was kept; a certificate adds detail', as
 
 test('a doubtful file is converted, with a warning on standard error', async (t) => {
   const cwd = temporaryFolder(t)
+  const run = openCommands(t, {}, cwd)
   const title = '<h1 class="page-title">Two</h1>'
   writeFileSync(
     join(cwd, 'Export.zip'),
     zip({ 'ExportBlock-1-Part-2.zip': zip({ 'Two.html': title }) }),
   )
   writeFileSync(join(cwd, 'blog.html'), '<h1>Blog</h1><p>Hello</p>')
-  const part = await tollmark(['convert', 'Export.zip'], {}, cwd)
+  const part = await run('convert', 'Export.zip')
   assert.deepEqual([part.code, part.out], [0, '# Two\n'])
   assert.match(part.err, /^tollmark: Export\.zip: The export has more parts \(Part-1\).*\n$/)
-  const blog = await tollmark(['convert', 'blog.html'], {}, cwd)
+  const blog = await run('convert', 'blog.html')
   assert.equal(blog.code, 0)
   assert.match(
     blog.err,

@@ -10,6 +10,7 @@ import { assertProblem, call, convert, startServer, tollmark } from '../support/
 import { MAIN, NODE_FLAGS } from '../support/node.ts'
 import { usedFolder } from '../support/templates.ts'
 import { temporaryFolder } from '../support/temporary.ts'
+import { openCommands } from './commands.ts'
 import { refusalOf } from './in-process.ts'
 
 interface Token {
@@ -29,8 +30,9 @@ test('tokens are created for the first account, or for a named one that is creat
     TOLLMARK_DATA: usedFolder(t),
     TOLLMARK_PLANS: '{"team":{"conversions_per_day":5}}',
   }
+  const run = openCommands(t, env, env.TOLLMARK_DATA)
   const made = async (...args: string[]): Promise<Token> => {
-    const { code, out, err } = await tollmark(create('--json', ...args), env)
+    const { code, out, err } = await run(...create('--json', ...args))
     assert.equal(code, 0, err)
     return JSON.parse(out) as Token
   }
@@ -58,14 +60,14 @@ test('tokens are created for the first account, or for a named one that is creat
   assert.equal((await made('--account', ' Acme')).account_id, acme.account_id)
   assert.equal((await made()).account_id, first.account_id)
 
-  const list = JSON.parse((await tollmark(['tokens', 'list', '--json'], env)).out) as {
+  const list = JSON.parse((await run('tokens', 'list', '--json')).out) as {
     object: string
     data: Token[]
   }
   assert.equal(list.object, 'list')
   assert.equal(list.data.length, 4)
   assert.ok(list.data.every((token) => !('secret' in token)))
-  const shown = await tollmark(['tokens', 'list'], env)
+  const shown = await run('tokens', 'list')
   assert.equal(shown.out.trim().split('\n').length, 5, 'a header, and a line each')
   assert.match(shown.out, /^ID +STATUS +PREFIX +SCOPES +EXPIRES \(UTC\) +LAST USED \(UTC\) +NAME\n/)
 
@@ -77,15 +79,15 @@ test('tokens are created for the first account, or for a named one that is creat
 })
 
 test('control characters in a name are not sent to the terminal', async (t) => {
-  const env = { TOLLMARK_DATA: usedFolder(t) }
+  const data = usedFolder(t)
+  const run = openCommands(t, { TOLLMARK_DATA: data }, data)
   const name = 'a\u001b[2Jb\nc\u202ed'
   for (const nouns of ['keys', 'tokens']) {
-    assert.equal((await tollmark([nouns, 'create', '--name', name], env)).code, 0)
-    const { out } = await tollmark([nouns, 'list'], env)
+    assert.equal((await run(nouns, 'create', '--name', name)).code, 0)
+    const { out } = await run(nouns, 'list')
     assert.match(out, /^ID [^\n]+ NAME\n[^\n]+  a\ufffd\[2Jb\ufffdc\ufffdd\n$/)
     assert.equal(
-      (JSON.parse((await tollmark([nouns, 'list', '--json'], env)).out) as { data: Token[] })
-        .data[0]?.name,
+      (JSON.parse((await run(nouns, 'list', '--json')).out) as { data: Token[] }).data[0]?.name,
       name,
     )
   }
@@ -103,12 +105,10 @@ test('a running server sees changes by the command line at once', async (t) => {
 })
 
 test("a key can be limited to providers, opened to the account's objects, and made read-only", async (t) => {
-  const env = { TOLLMARK_DATA: usedFolder(t) }
+  const data = usedFolder(t)
+  const run = openCommands(t, { TOLLMARK_DATA: data }, data)
   const made = async (...args: string[]) => {
-    const { code, out, err } = await tollmark(
-      ['keys', 'create', '--name', 'k', '--json', ...args],
-      env,
-    )
+    const { code, out, err } = await run('keys', 'create', '--name', 'k', '--json', ...args)
     assert.equal(code, 0, err)
     const { objects, providers, read_only } = JSON.parse(out) as Key
     return [objects, providers, read_only]

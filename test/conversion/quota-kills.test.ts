@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
-import { convert, spawnServer, start, tollmark } from '../support/harness.ts'
+import { convert, getToken, spawnServer, start } from '../support/harness.ts'
 import { usedFolder } from '../support/templates.ts'
 import { scratchFiles, until } from '../support/until.ts'
 
@@ -10,11 +10,7 @@ const GOOD = form(file('Page.html', PAGE))
 test('kill -9 keeps tokens and the quota, refunds running conversions, and leaves no file', async (t) => {
   const data = usedFolder(t)
   const env = { TOLLMARK_DATA: data, TOLLMARK_FREE_CONVERSIONS: '4' }
-  const token = (
-    JSON.parse((await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)).out) as {
-      secret: string
-    }
-  ).secret
+  const token = await getToken(env)
 
   const before = await spawnServer(t, env)
   for (let round = 0; round < 2; round++)

@@ -150,8 +150,11 @@ test('a signal to the process group lets a conversion finish and counts once', a
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const server = await spawnGroup(t, env)
     const answer = convert(server.url, token, form(file('Page.html', page)))
-    await until(async () =>
-      /^tollmark_conversions_running 1$/m.test((await call(server.url, '/metrics')).text),
+    await until(
+      async () =>
+        /^tollmark_conversions_running 1$/m.test((await call(server.url, '/metrics')).text),
+      30_000,
+      50,
     )
     process.kill(-server.pid, signal)
     const { status, text } = await answer

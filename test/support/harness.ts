@@ -10,6 +10,7 @@ import { createToken } from '../../server/accounts/tokens.ts'
 import type { NewToken, Scope } from '../../server/accounts/tokens.ts'
 import { readConfig } from '../../server/config/settings.ts'
 import { openLog } from '../../server/common/log.ts'
+import { openStore } from '../../server/store/open.ts'
 import { serve } from '../../server/app/serve.ts'
 import type { Running } from '../../server/app/serve.ts'
 import { checkDescribed } from './described.ts'
@@ -271,9 +272,11 @@ export async function tollmark(
   return { code, out, err }
 }
 
-/** Creates a token for conversions with the command line, without a server. */
+/** Creates a token for conversions in the store of a server that runs elsewhere, or not yet. */
 export async function getToken(env: Record<string, string>): Promise<string> {
-  const { code, out, err } = await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)
-  if (code !== 0) throw new Error(`no token could be made: ${err}`)
-  return (JSON.parse(out) as { secret: string }).secret
+  const { storage } = readConfig({ ...env, ...(await storeOf(env)) })
+  await using store = await openStore({ ...storage, now: Date.now() })
+  const account = { name: null, plan: 'free' }
+  const wanted = { name: 'test', scopes: ['convert' as const], expiresAt: null }
+  return (await createToken(store, account, wanted, Date.now())).token.secret
 }
