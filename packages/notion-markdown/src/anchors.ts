@@ -1,12 +1,11 @@
-// The document's places: a slug for each heading, and every link to a place filled in.
+// Anchors: gives each heading of a document a slug, and fills in every link to one.
 import GithubSlugger from 'github-slugger'
 import { MARKER } from './links.ts'
 import type { Outline } from './markdown.ts'
 import { isPartMark } from './source-marks.ts'
 
 /**
- * Hands out the slugs of a document's headings, in their order, as GitHub makes them; the same text
- * twice gets `-1`.
+ * Assigns the slugs of a document's headings, in order, as GitHub does; a repeated text gets `-1`.
  */
 export class Anchors {
   readonly #slugger = new GithubSlugger()
@@ -18,12 +17,12 @@ export class Anchors {
 }
 
 /**
- * The headings of one text that have no ids, in their order: a table of contents lists them in the
- * same.
+ * The headings with the same text and no ids, in order: a table of contents lists them in the same
+ * order.
  */
 interface UniqueSlugs {
   slugs: string[]
-  /** How many of them links have been given to. */
+  /** How many of them have been linked. */
   taken: number
 }
 
@@ -45,7 +44,7 @@ export class BlockAnchors {
   }
 
   /**
-   * The slug of the heading with this id; else the next of the headings without ids that have this
+   * The slug of the heading with this id; else that of the next heading without an id with this
    * text, the same one for the same id.
    */
   slugOf(id: string, text: string): string | undefined {

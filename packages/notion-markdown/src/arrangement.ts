@@ -1,4 +1,4 @@
-// The tree and the order of converted pages, and how their links find them.
+// The tree and the order of converted pages, and the lookup of pages for links.
 import type { PageSummary } from './converted-page.ts'
 import { orderPages, type Placed } from './order.ts'
 import type { SitemapEntry } from './sitemap.ts'
@@ -6,11 +6,11 @@ import type { SitemapEntry } from './sitemap.ts'
 /** Pages in their order. */
 export interface Arrangement {
   order: Placed[]
-  /** The page that a link's key means, by its index. */
+  /** The index of the page for a link's key. */
   indexOf(key: string): number | undefined
   /**
-   * The name of a page, with its icon in front (`label`, if it shows the key's meaning); undefined
-   * if there is no such page.
+   * The name of a page, preceded by its icon (or `label`, if it already shows the key's page);
+   * undefined if there is no such page.
    */
   nameOf(key: string, label: string): string | undefined
 }

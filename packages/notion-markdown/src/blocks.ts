@@ -1,4 +1,4 @@
-// TABLE of Notion's blocks: element → reader. Elements that are not in it are inline.
+// TABLE of Notion's blocks: element → reader. Elements without a row are inline.
 import { readCallout } from './blocks/callout.ts'
 import { readCode } from './blocks/code.ts'
 import { readLinkedDatabase } from './blocks/database.ts'
@@ -15,8 +15,8 @@ import type { Depth } from './tree.ts'
 const readChildren: BlockReader = (element, flow) => void flow.read(element.children)
 
 /**
- * A paragraph; children that Notion indents below it follow it. One without words shows nothing,
- * but parts lists.
+ * A paragraph, followed by children that Notion indents below it. A paragraph without words shows
+ * nothing, but separates lists.
  */
 const readParagraph: BlockReader = (element, flow) => {
   const hasWords = element.children.some((node) =>
@@ -26,7 +26,7 @@ const readParagraph: BlockReader = (element, flow) => {
   if (!flow.read(element.children)) flow.part()
 }
 
-/** A heading. A database's title has no level of its own: it is one below the previous heading. */
+/** A heading. A database's title has no level: it is one below the previous heading. */
 function readHeading(element: Element, flow: Flow): void {
   const children = flow.inline(element.children)
   if (children.length === 0) return flow.part()
@@ -98,7 +98,7 @@ export const BLOCKS: BlockTable = new Map<string, BlockReader>([
   ['nav', readNavigation],
   ['hr', (_, flow) => flow.add({ type: 'thematicBreak' })],
   ['div', readDiv],
-  // The page's heading is made of it.
+  // It becomes the page's heading.
   ['title', () => {}],
   ...[
     'html',

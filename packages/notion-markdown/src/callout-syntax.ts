@@ -1,4 +1,4 @@
-// The callout syntax of Obsidian and Docusaurus. Everywhere else a callout is a plain quote.
+// The callout syntax of Obsidian and Docusaurus. Everywhere else, a callout is a plain quote.
 import type { Block } from './tree.ts'
 
 /** How callouts are written: as `> [!note]` (Obsidian), or between `:::note` and `:::` (Docusaurus). */
@@ -8,11 +8,11 @@ export type CalloutStyle = 'alert' | 'admonition'
 export interface Callout {
   style: CalloutStyle
   kind: 'note' | 'tip' | 'warning' | 'danger'
-  /** How many callouts are nested in it, one in another. */
+  /** The depth of callouts nested in it. */
   inside: number
 }
 
-/** TABLE of the icons that say more than a note does. */
+/** TABLE of the icons that mean more than a note. */
 const KINDS: Readonly<Record<string, Callout['kind']>> = {
   '💡': 'tip',
   '✅': 'tip',
@@ -33,7 +33,7 @@ export function calloutOf(style: CalloutStyle, icon: string, children: readonly 
   return { style, kind: KINDS[icon.replaceAll('\ufe0f', '')] ?? 'note', inside: nestedIn(children) }
 }
 
-/** How deep callouts are nested in blocks. Each block is looked at by the nearest callout only. */
+/** How deep callouts are nested in blocks. Each block is visited only by the nearest callout. */
 function nestedIn(blocks: readonly Block[]): number {
   let most = 0
   const open = [...blocks]

@@ -1,20 +1,20 @@
-// The document as chunks: a line of JSON for each.
+// The document as chunks: one line of JSON for each.
 import { CHUNK_TOKENS, chunkPage } from './chunks.ts'
 import type { DocumentPage, ReadResolved } from './document-pages.ts'
 
-/** A chunk, as its line of JSON has it. */
+/** A chunk, in its line of JSON. */
 export interface Chunk {
   text: string
   /** The headings above it, the page's title first. */
   heading_path: string[]
-  /** 32 hex digits; null where the page has none. */
+  /** 32 hex digits; null if the page has none. */
   page_id: string | null
   /** The ids of the pages above the page, the outermost first. */
   parent_ids: string[]
-  /** The slug of its nearest heading, unique over the whole document. */
+  /** The slug of its nearest heading, unique in the whole document. */
   anchor: string
   source_url: string | null
-  /** The ids of the blocks in it, in order. */
+  /** The ids of its blocks, in order. */
   block_ids: string[]
   tokens_estimated: number
   /** The lines of its neighbors in the same page, counted from 0. */

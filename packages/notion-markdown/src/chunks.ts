@@ -3,7 +3,7 @@
 import type { SourcePart } from './source-marks.ts'
 import { estimateTokens } from './tokens.ts'
 
-/** Tokens that a chunk has at most, unless one block alone has more. */
+/** Maximum number of tokens of a chunk, unless one block alone has more. */
 export const CHUNK_TOKENS = 512
 
 /** One chunk of a page. */
@@ -13,7 +13,7 @@ export interface PageChunk {
   headings: string[]
   /** The slug of the last of these. */
   anchor: string
-  /** The ids of the blocks in it, in order, each once. */
+  /** The ids of its blocks, in order, each once. */
   blocks: string[]
   tokens: number
 }
@@ -38,7 +38,7 @@ const isHeading = ({ kind }: SourcePart): boolean => kind === 'heading' || kind 
  * Cuts a page.
  *
  * @param outline the page's headings, in order, and `slugs` their addresses
- * @param budget tokens
+ * @param budget maximum number of tokens
  */
 export function chunkPage(
   page: { markdown: string; parts: readonly SourcePart[] },
@@ -109,8 +109,8 @@ const isEndedBy = ({ toggle, level }: Above, next: SourcePart): boolean =>
   toggle === null && level >= next.level
 
 /**
- * A page's sections: each begins with a heading that lies in no other block. Headings that follow
- * one another on the way down stay together.
+ * A page's sections: each begins with a heading outside other blocks. Consecutive headings of
+ * increasing depth stay together.
  */
 function sectionsOf(parts: readonly SourcePart[]): SourcePart[][] {
   const sections: SourcePart[][] = []
@@ -128,7 +128,7 @@ function sectionsOf(parts: readonly SourcePart[]): SourcePart[][] {
   return sections
 }
 
-/** The parts of a chunk, and the table's header that its first rows would lack. */
+/** The parts of a chunk, and the table header that its first rows would lack. */
 interface Packed {
   header: SourcePart | null
   parts: SourcePart[]
@@ -150,7 +150,7 @@ class Packer {
     this.#budget = budget
   }
 
-  /** Adds parts, those of one block together where that is possible. */
+  /** Adds parts, those of one block together if possible. */
   pack(parts: readonly SourcePart[], depth: number): void {
     for (const group of groupsOf(parts, depth)) {
       let tokens = this.#tokensOf(group)
@@ -179,7 +179,7 @@ class Packer {
   }
 
   #add(group: readonly SourcePart[], tokens: number): void {
-    // Rows alone say little: each chunk of a table has its header.
+    // Rows alone mean little, so each chunk of a table has its header.
     if (this.#parts.length === 0 && group[0]?.kind === 'row' && this.#lastHeader) {
       this.#header = this.#lastHeader
       this.#tokens += estimateTokens(this.#markdown.slice(this.#header.start, this.#header.end))
@@ -201,7 +201,7 @@ class Packer {
   }
 }
 
-/** The parts of each block that lies in at most `depth` others. */
+/** The parts of each block that is inside at most `depth` others. */
 function groupsOf(parts: readonly SourcePart[], depth: number): SourcePart[][] {
   const groups: SourcePart[][] = []
   for (const part of parts) {
@@ -212,7 +212,9 @@ function groupsOf(parts: readonly SourcePart[], depth: number): SourcePart[][] {
   return groups
 }
 
-/** The text of a chunk: whole lines, as far left as the first of them, every toggle with its end. */
+/**
+ * The text of a chunk: whole lines, without the indent of the first, and every toggle with its end.
+ */
 function textOf(markdown: string, { header, parts }: Packed): string {
   const texts: string[] = []
   let open = 0
@@ -236,7 +238,7 @@ function textOf(markdown: string, { header, parts }: Packed): string {
   return header ? `${outdented(markdown, header.start, header.end)}\n${text}` : text
 }
 
-/** Lines from the beginning of the one in which `start` lies, without its indent. */
+/** Lines from the beginning of the line of `start`, without its indent. */
 function outdented(markdown: string, start: number, end: number): string {
   const text = markdown.slice(markdown.lastIndexOf('\n', start - 1) + 1, end)
   const indent = text.search(/[^ ]|$/)

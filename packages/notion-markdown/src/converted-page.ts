@@ -6,12 +6,12 @@ import { readDatabasePage, readPage, type PageFacts } from './page.ts'
 import { readSitemap, titleOfSitemap, type Sitemap } from './sitemap.ts'
 import type { BlockIds } from './source-marks.ts'
 
-/** A converted page without its text: the data that joining needs. */
+/** A converted page without its text: the data needed to join pages. */
 export interface PageSummary extends PageFacts {
   path: string
   /** Why it could not be converted. */
   failure?: Failure
-  /** Paths whose files only this page shows. */
+  /** Paths of files that only this page shows. */
   aliases: string[]
   /**
    * Whether it is a database that is only in the archive's CSV: it is left out if another page
@@ -19,20 +19,25 @@ export interface PageSummary extends PageFacts {
    */
   isDatabase?: true
   /**
-   * Its entries, if it is the sitemap. Its Markdown is made when the names of all pages are known.
+   * Its entries, if it is the sitemap. Its Markdown is written when the names of all pages are
+   * known.
    */
   sitemap?: Sitemap
   outline: Outline[]
   exportedAt: Date | null
-  /** What readers that share no code with this one find in the page, for its certificate. */
+  /**
+   * The readings of the page for its certificate, by readers that share no code with the converter.
+   */
   reading?: SummaryReading
 }
 
 /** The readings of a page, as JSON, which takes less memory. */
 export interface SummaryReading {
-  /** Of the export: a PageReading. */
+  /** Reading of the export: a PageReading. */
   readonly exported: string
-  /** Of the converted page: a ConvertedMatch; null if it must be read when it is complete. */
+  /**
+   * Reading of the converted page: a ConvertedMatch; null if it must be read when it is complete.
+   */
   readonly match: string | null
 }
 
@@ -43,32 +48,32 @@ export interface SummaryReading {
 export interface ConvertedPage {
   summary: PageSummary
   markdown: string
-  /** Its databases as data, where they are wanted. */
+  /** Its databases as data, if requested. */
   tables?: DatabaseTable[]
 }
 
 /** The inputs of converting pages, besides their text. */
 export interface Wanted {
-  /** Whether the text says which block each part of it comes from (source-marks.ts). */
+  /** Whether the text has marks for the block of each part (source-marks.ts). */
   readonly isMarked: boolean
-  /** Whether databases are read as data, too. */
+  /** Whether databases are also read as data. */
   readonly hasTables: boolean
 }
 
 const TEXT_ONLY: Wanted = { isMarked: false, hasTables: false }
 
-/** Converted pages: their summaries; their Markdown and their databases by their index. */
+/** Converted pages: their summaries, and their Markdown and databases by index. */
 export interface PageTexts {
   readonly summaries: readonly PageSummary[]
   /** The index of the sitemap, −1 if there is none. */
   readonly sitemap: number
   text(index: number): string | Promise<string>
-  /** Empty where they were not wanted. */
+  /** Empty if they were not requested. */
   tables(index: number): readonly DatabaseTable[] | Promise<readonly DatabaseTable[]>
 }
 
 /**
- * Why a page could not be converted: the fault and its facts, for an error; the sentence, for
+ * Why a page could not be converted: the fault and its details, for an error; the sentence, for
  * readers of the document.
  */
 export interface Failure {
@@ -78,7 +83,7 @@ export interface Failure {
 }
 
 /**
- * Converts one page of an archive, or a page that came alone.
+ * Converts one page of an archive, or a single page.
  *
  * @param exportedAt the time of the archive's entry
  */
@@ -129,7 +134,9 @@ export function convertDatabase(
   }
 }
 
-/** A page that cannot be converted, in its place: its heading, and one line that says why. */
+/**
+ * The placeholder for a page that cannot be converted: its heading, and one line with the reason.
+ */
 export function failedPage(
   path: string,
   exportedAt: Date | null,
@@ -171,7 +178,7 @@ export function convertSitemap(
   return { summary, markdown: '' }
 }
 
-/** The summary of a page of which nothing but its title is known. */
+/** The summary of a page of which only the title is known. */
 const emptySummary = (path: string, title: string, exportedAt: Date | null): PageSummary => ({
   path,
   id: null,

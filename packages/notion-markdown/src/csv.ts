@@ -6,14 +6,14 @@ import { cleanText } from './clean-text.ts'
 export interface Database {
   /** The folder of its CSV, to which its files are relative. Empty at the archive's root. */
   readonly folder: string
-  /** The first row names the columns, the first column holds the titles. */
+  /** The first row has the names of the columns, the first column the titles. */
   readonly rows: readonly (readonly string[])[]
   /**
    * The key of the page of the next row with this title, as far as files' names tell; each page is
-   * given out once.
+   * returned once.
    */
   pageOf(title: string): string | undefined
-  /** The keys of pages that have the title of a row, and were not given out. */
+  /** The keys of pages with the title of a row that were not returned. */
   namesakes(): readonly string[]
 }
 
@@ -39,7 +39,7 @@ export function parseCsv(source: string): string[][] {
   return rows.filter((cells) => cells.length > 1 || cells[0] !== '')
 }
 
-/** The field that a quote at `from` begins; two quotes inside are one. */
+/** The field that begins with a quote at `from`; two quotes inside mean one. */
 function quotedField(text: string, from: number): { value: string; next: number } {
   const parts: string[] = []
   for (let at = from + 1; ;) {

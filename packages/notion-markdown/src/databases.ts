@@ -14,9 +14,9 @@ import type { Inline } from './tree.ts'
 /** A column of a database. */
 export interface DatabaseColumn {
   name: string
-  /** Null where the export does not say. */
+  /** Null if the export does not tell. */
   type: PropertyType | null
-  /** Whether a picture alone says so, which people can change. */
+  /** Whether only a picture tells the type, which people can change. */
   isPictured: boolean
 }
 
@@ -27,18 +27,18 @@ export interface DatabaseRow {
   values: RawValue[]
 }
 
-/** A database as shown on a page and stored in the export. */
+/** A database, as shown on a page and stored in the export. */
 export interface DatabaseTable {
   /** 32 hex digits, of the block or the page that shows it. */
   id: string | null
   title: string
-  /** The folder of its CSV, where it has one. */
+  /** The folder of its CSV, if it has one. */
   folder: string | null
   columns: DatabaseColumn[]
   rows: DatabaseRow[]
 }
 
-/** A row that has no markup. */
+/** A row without markup. */
 export function rowOfText(cells: readonly Inline[][]): DatabaseRow {
   return { page: titlePage(cells[0]), values: cells.map(rawOfText) }
 }
@@ -48,17 +48,17 @@ export function titlePage(title: readonly Inline[] = []): string | null {
   return title.find((node) => node.type === 'link')?.url ?? null
 }
 
-/** The data of pages when they are joined. */
+/** The data of pages for joining. */
 export interface KnownPages {
-  /** The id of the page that an address leads to; null if it has none, or is not a page. */
+  /** The id of an address's page; null if the page has no id, or the address is not a page's. */
   idOf: PageId
   /** The properties of the page with this id. */
   propertiesOf(id: string): Readonly<Record<string, Property>> | undefined
 }
 
 /**
- * How many values rows may have for each of their cells: past it, a row that is short stays short.
- * Only tables that want to harm come that far.
+ * Maximum number of values per cell of all rows; beyond it, short rows stay short. Only hostile
+ * tables reach it.
  */
 const MAX_PADDING = 4
 
@@ -71,7 +71,7 @@ export function rowWidths(columns: number, rows: readonly DatabaseRow[]): number
   })
 }
 
-/** Rows that are turned to JSON at a time. */
+/** Number of rows converted to JSON at a time. */
 const ROWS_AT_ONCE = 500
 
 /** Writes databases as a JSON array, in pieces. */
@@ -108,7 +108,7 @@ const EMPTY: RawValue = { text: '' }
 const idOf = (page: string, pages: KnownPages): string | null =>
   /^[0-9a-f]{32}$/.test(page) ? page : pages.idOf(page)
 
-/** Rows whose pages are asked for a column's type. */
+/** Number of rows whose pages are checked for a column's type. */
 const MAX_ASKED = 100
 
 /**

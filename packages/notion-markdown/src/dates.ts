@@ -1,12 +1,12 @@
-// Dates as people read them in Notion → ISO 8601, where only one reading is possible.
+// Converts dates as shown in Notion to ISO 8601, if only one reading is possible.
 
-/** A date or a moment, or a range of them; ISO 8601, without a zone where none was written. */
+/** A date or a time, or a range of them; ISO 8601, without a zone if none was written. */
 export interface DateValue {
   start: string
   end: string | null
 }
 
-/** TABLE of the languages whose names of months are known: those that Notion writes dates in. */
+/** TABLE of the languages whose names of months are known: those in which Notion writes dates. */
 const LANGUAGES = 'en de fr es pt it nl da nb sv fi pl id tr th he ar'.split(' ')
 
 let months: ReadonlyMap<string, number> | undefined
@@ -34,8 +34,8 @@ function monthsByName(): ReadonlyMap<string, number> {
 }
 
 /**
- * TABLE of the forms of a day. A form of numbers alone is known only where the year comes first:
- * `03/04/2024` is two days.
+ * TABLE of the forms of a day. A form with only numbers is read only if the year comes first:
+ * `03/04/2024` is ambiguous.
  */
 const DAYS: readonly RegExp[] = [
   /^(?<y>\d{4})-(?<m>\d{1,2})-(?<d>\d{1,2})/,
@@ -47,7 +47,7 @@ const DAYS: readonly RegExp[] = [
   /^(?<d>\d{1,2})\.?(?:er|º)?(?: de)? ב?(?<name>[\p{L}\p{M}]+)\.?(?: de)? (?<y>\d{4})/u,
 ]
 
-/** TABLE of words for half a day before the time, and whether it is the second half. */
+/** TABLE of words for AM and PM before the time, and whether they mean PM. */
 const HALVES: ReadonlyMap<string, 'A' | 'P'> = new Map([
   ['오전', 'A'],
   ['오후', 'P'],
@@ -57,14 +57,14 @@ const HALVES: ReadonlyMap<string, 'A' | 'P'> = new Map([
   ['午後', 'P'],
 ])
 
-/** The last year that is read: Buddhist years are larger. */
+/** The highest year that is read: Buddhist years are higher. */
 const MAX_YEAR = 2400
 
-/** A time of day, maybe with its distance from UTC. */
+/** A time of day, possibly with its offset from UTC. */
 const TIME =
   /^(?<before>오전|오후|上午|下午|午前|午後)? ?(?<h>\d{1,2}):(?<min>\d\d)(?: ?(?<half>[AP])\.?M\.?)?(?: ?\((?:GMT|UTC)(?:(?<sign>[+−-])(?<oh>\d{1,2})(?::?(?<om>\d\d))?)?\))?$/i
 
-/** Reads a `<time>` of Notion's; null if it is not a date, or is ambiguous. */
+/** Reads one of Notion's `<time>` elements; null if it is not a date, or is ambiguous. */
 export function readDate(text: string): DateValue | null {
   const clean = text.normalize('NFKC').replace(/\s+/g, ' ').trim().replace(/^@/, '')
   const [from = '', to, ...more] = clean.split(/ ?→ ?/)
@@ -88,7 +88,7 @@ export function readIsoDate(iso: string, text: string): DateValue | null {
   return /\d[:.]\d\d/.test(text) ? { start: iso, end: null } : null
 }
 
-/** A date, or a moment (RFC 3339, the zone and seconds left out or not). */
+/** A date, or a time (RFC 3339, with optional zone and seconds). */
 const ISO =
   /^(?<date>\d{4}-\d\d-\d\d)(?<time>T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/
 

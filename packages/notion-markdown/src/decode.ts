@@ -62,10 +62,7 @@ const STARTS =
   'blockquote|pre|hr|br|img|a|b|i|strong|em'
 const MARKUP = new RegExp(`^<(?:!doctype(?:\\s+html\\b|\\s*>)|(?:${STARTS})(?:[\\s/>]|$))`, 'i')
 
-/**
- * Files that hold nothing but printable characters where one looks first, and yet are no text: PDF,
- * PostScript, RTF.
- */
+/** Formats that begin with only printable characters, but are not text: PDF, PostScript, RTF. */
 const BINARY_SIGNATURES = /^(?:%PDF-|%!PS|\{\\rtf)/
 
 /**
@@ -78,8 +75,8 @@ const BINARY = /[\x00-\x07\x0e-\x1a\x1c-\x1f]/
 const HEAD = 4096
 
 /**
- * Whether a file is HTML: its content decides. It is if it starts with markup, or if it is text and
- * its name says HTML, for fragments that start with words.
+ * Whether a file is HTML, by its content: if it starts with markup, or if it is text and has an
+ * HTML name, for fragments that start with words.
  *
  * @param bytes the file, or at least its first 4096 bytes
  */
@@ -106,8 +103,8 @@ function skipProlog(head: string): string {
 }
 
 /**
- * TABLE of what follows "PK" at the start of an archive: an entry; the end of one without entries,
- * plain and ZIP64; the mark of a split one.
+ * TABLE of the bytes after "PK" at the start of an archive: an entry; the end of an archive without
+ * entries, plain and ZIP64; the mark of a split archive.
  */
 const ZIP_STARTS = [
   [3, 4],
@@ -121,7 +118,7 @@ const ZIP_STARTS = [
  * together with an end record near the end, as in an archive with leading bytes.
  *
  * @param head the file, or its start
- * @param hint the name, and the end of the file (64 KB are enough) where `head` is not all of it
+ * @param hint the name, and the end of the file (64 KB are enough) if `head` is not all of it
  */
 export function looksLikeZip(
   head: Uint8Array,

@@ -11,16 +11,13 @@ const NAMES = [
   'article:published_time',
 ]
 
-/**
- * A day, or a moment, with its zone or without (ISO 8601); or a moment as HTTP writes it (RFC
- * 9110).
- */
+/** A day, or a time with or without a zone (ISO 8601); or a time in HTTP's format (RFC 9110). */
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/
 const HTTP = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
 /**
- * The document's date, if its head gives one. What names no zone is UTC, so that it is the same on
- * every machine.
+ * The document's date, if its head has one. A time without a zone is read as UTC, so that the
+ * result is the same on every machine.
  */
 export function documentDate(document: Element): Date | null {
   const head = find(document, 2, (element) => element.name === 'head') ?? document

@@ -1,4 +1,4 @@
-// Pages → one document as JSON, a piece at a time.
+// Writes pages as one JSON document, a piece at a time.
 import type { DocumentOptions } from './document.ts'
 import {
   certified,
@@ -12,14 +12,14 @@ import {
 import { databasesJson, type DatabaseTable, type KnownPages } from './databases.ts'
 import { propertiesJson } from './property-json.ts'
 
-/** The workspace's field, where the export says which it is. */
+/** The workspace's field, if the export identifies it. */
 function workspaceOf([first]: readonly DocumentPage[]): string {
   return first?.summary.sitemap
     ? `"workspace":${JSON.stringify(first.summary.sitemap.workspace)},`
     : ''
 }
 
-/** The JSON of pages, besides their text. */
+/** The JSON of pages, apart from their text. */
 export interface TypedPages {
   tables(page: DocumentPage): readonly DatabaseTable[] | Promise<readonly DatabaseTable[]>
   known: KnownPages

@@ -4,7 +4,7 @@ import type { PageSummary } from './converted-page.ts'
 import { sourceRanges, utf8Length, type SourceRange } from './source-map.ts'
 import type { SourcePart } from './source-marks.ts'
 
-/** A page's text, and what its parts come from where that is wanted. */
+/** A page's text, and the sources of its parts if requested. */
 export interface ResolvedPage {
   /** Its text with its links still marked. */
   converted: string
@@ -12,7 +12,7 @@ export interface ResolvedPage {
   parts: readonly SourcePart[]
 }
 
-/** Makes a document's certificate while it is written. */
+/** Creates a document's certificate while it is written. */
 export interface CertificateListener {
   /** @param converted the Markdown with its links still marked */
   page(summary: PageSummary, converted: string, markdown: string): void
@@ -44,7 +44,7 @@ export function certified(read: ReadResolved, certificate?: CertificateListener)
   }
 }
 
-/** Tells the certificate of pieces. */
+/** Passes pieces to the certificate. */
 export async function* hashed(
   pieces: AsyncGenerator<string>,
   certificate?: CertificateListener,
@@ -58,7 +58,7 @@ export async function* hashed(
 /** The separator of two pages. */
 const RULE = '\n---\n\n'
 
-/** The source map of each page. @param base where the first begins, in bytes */
+/** The source map of each page. @param base the offset of the first, in bytes */
 export async function* rangesOf(
   document: readonly DocumentPage[],
   read: ReadResolved,
@@ -72,7 +72,7 @@ export async function* rangesOf(
   }
 }
 
-/** All pages, parted by rules. */
+/** All pages, separated by rules. */
 export async function* joined(
   document: readonly DocumentPage[],
   read: ReadResolved,

@@ -1,4 +1,5 @@
-// Pages → one document, Markdown or JSON, a piece at a time: only one page's text is in memory.
+// Writes pages as one document, Markdown or JSON, a piece at a time: only one page's text is in
+// memory.
 import { Anchors, resolveTargets } from './anchors.ts'
 import { arrangePages } from './arrangement.ts'
 import { chunkLines } from './chunk-lines.ts'
@@ -21,21 +22,21 @@ import { utf8Length, type SourceRange } from './source-map.ts'
 import { takeMarks } from './source-marks.ts'
 import { writeSitemap } from './sitemap.ts'
 
-/** The format of the document, and what goes into it besides the pages. */
+/** The format of the document, and its other contents. */
 export interface DocumentOptions {
   format: 'markdown' | 'json' | 'chunks'
   includeMetadata: boolean
   /** Whether JSON has a source map. */
   sourceMap?: boolean
-  /** Whether JSON has the certificate, where there is one. */
+  /** Whether JSON has the certificate, if there is one. */
   showCertificate?: boolean
-  /** When the file was uploaded: the export's time where nothing better is known. */
+  /** When the file was uploaded: the export's time if nothing better is known. */
   uploadedAt: Date
 }
 
 /** Callbacks while a document is written. */
 export interface DocumentListener {
-  /** Takes the source map, page by page, after the document's last piece. */
+  /** Receives the source map, page by page, after the document's last piece. */
   writeRanges?: (ranges: readonly SourceRange[]) => void | Promise<void>
   certificate?: CertificateListener
 }
@@ -111,7 +112,7 @@ async function* markdown(
   yield* joined(document, read)
 }
 
-/** Whether the databases of pages are wanted as data for this document. */
+/** Whether this document needs the databases of pages as data. */
 export const hasTables = ({ format }: DocumentOptions): boolean => format === 'json'
 
 /** Whether pages must be converted with marks for this document. */

@@ -1,8 +1,8 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities'
 
 /**
- * TABLE of the character references that Notion's exporter writes; anything else goes to the whole
- * table of HTML.
+ * TABLE of the character references that Notion's exporter writes; any other is looked up in HTML's
+ * full table.
  */
 const COMMON = new Map([
   ['amp', '&'],
@@ -43,7 +43,7 @@ export function decodeText(source: string, place: 'text' | 'attribute' = 'text')
     amp = source.indexOf('&', done)
   }
   text += source.slice(done)
-  // A line ends with LF, however a reference says it: to Markdown a carriage return is a line's end
-  // too.
+  // A line ends with LF, however a reference writes it, because in Markdown a carriage return also
+  // ends a line.
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
 }

@@ -1,8 +1,7 @@
-// The only place that escapes. It sees a whole line of Markdown (a paragraph, heading or cell) with
-// the writer's marks in place, and adds the backslashes without which a person's own characters
-// would mean something: no more than those. Rules: CommonMark 0.31
-// (https://spec.commonmark.org/0.31.2/), GFM (https://github.github.com/gfm/), `$` as in
-// micromark's math.
+// The only place that escapes. It reads a whole line of Markdown (a paragraph, heading or cell)
+// with the writer's marks in place, and adds only the backslashes without which typed characters
+// would have a meaning. Rules: CommonMark 0.31 (https://spec.commonmark.org/0.31.2/), GFM
+// (https://github.github.com/gfm/), `$` as in micromark's math.
 import { escapeLiterals } from './escape/literals.ts'
 import { tagBrokenMarks } from './escape/marks.ts'
 import { breakAutolinks, escapeClosingSequence, escapeLineStarts } from './escape/line-starts.ts'
@@ -24,7 +23,7 @@ export function escapeLine(draft: Draft): string {
   return apply(draft, tagged, escapes)
 }
 
-/** Puts the backslashes in, and HTML tags where marks would not be read as marks. */
+/** Adds the backslashes, and writes marks as HTML tags where they would not be read as marks. */
 function apply(draft: Draft, tagged: ReadonlySet<Mark>, escapes: Uint8Array): string {
   const { text } = draft
   if (tagged.size === 0 && !escapes.includes(1)) return text

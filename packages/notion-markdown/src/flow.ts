@@ -1,5 +1,5 @@
-// Children → blocks: runs of inline content become paragraphs, the exporter's one-item lists become
-// lists.
+// Reads children as blocks: runs of inline content become paragraphs, the exporter's one-item lists
+// become lists.
 import {
   BLOCK_EQUATION,
   INLINE,
@@ -23,18 +23,18 @@ import type { Block, Inline, List } from './tree.ts'
 export type BlockReader = (element: Element, flow: Flow) => void
 
 /**
- * The table that `read` looks elements up in, by their names; block equations by the attribute that
- * makes any element one. What is not in it is inline.
+ * The table in which `read` looks elements up, by name; block equations by the attribute that makes
+ * any element one. Other elements are inline.
  */
 export type BlockTable = ReadonlyMap<string, BlockReader>
 
-/** The depths of a page's headings; one for all flows of a page. */
+/** The depths of a page's headings, shared by all flows of a page. */
 export interface Section {
   /** The depth of the last heading, excluding databases: a database's title is one below it. */
   depth: number
   /** How many levels the body's headings are raised. */
   readonly lift: 0 | 1
-  /** Whether a database inside the page is being read, which may be a view of one elsewhere. */
+  /** Whether a database inside the page is being read, which may be a view of another database. */
   isInline: boolean
   /** The id of the database that is being read. */
   database: string | null
@@ -54,7 +54,7 @@ export function blockId(element: Element): string | undefined {
   return id !== undefined && /^[0-9a-f]{32}$/.test(id) ? id : undefined
 }
 
-/** Blocks in the making: one sequence of siblings. */
+/** Blocks being built: one sequence of siblings. */
 export class Flow {
   readonly blocks: Block[] = []
   readonly links: Links
@@ -68,7 +68,7 @@ export class Flow {
     this.section = section
   }
 
-  /** The blocks of `nodes`, as a sequence of their own. */
+  /** The blocks of `nodes`, as a separate sequence. */
   inside(nodes: readonly Node[]): Block[] {
     const flow = new Flow(this.#table, this.links, this.section)
     flow.read(nodes)
@@ -100,7 +100,10 @@ export class Flow {
     )
   }
 
-  /** The paragraphs of `nodes`, which are inline: blank lines part them. @param within where they lie */
+  /**
+   * The paragraphs of `nodes`, which are inline and separated by blank lines. @param within the
+   * element around them
+   */
   paragraphs(nodes: readonly Node[], within?: Range): Inline[][] {
     const { positions } = this.section
     const [only] = nodes
@@ -109,7 +112,7 @@ export class Flow {
     return nestParagraphs(readInline(nodes, this.links, positions, within), positions)
   }
 
-  /** Adds the blocks of `nodes`; whether there were any. */
+  /** Adds the blocks of `nodes`; returns whether there were any. */
   read(nodes: readonly Node[]): boolean {
     const count = this.blocks.length
     const items = countItems(this.blocks)
@@ -138,7 +141,7 @@ export class Flow {
     else this.read(element.children)
   }
 
-  /** Reads an element, and records its place for the added blocks without one. */
+  /** Reads an element, and records its position for the added blocks without one. */
   #readPlacing(element: Element, reader: BlockReader | undefined, positions: Positions): void {
     const { length } = this.blocks
     positions.inside(element, () => this.#readElement(element, reader))
@@ -200,7 +203,7 @@ export class Flow {
     const within = positions?.ofSiblings(nodes, from, to)
     for (const children of this.paragraphs(own, within)) {
       const paragraph: Block = { type: 'paragraph', children }
-      // Beside other blocks it is not all of its element.
+      // With other blocks beside it, it is not all of its element.
       if (within && own !== nodes) positions?.place(paragraph, within)
       this.add(paragraph)
     }
@@ -212,7 +215,7 @@ function countItems(blocks: readonly Block[]): number {
   return last?.type === 'list' ? last.children.length : 0
 }
 
-/** Whether `next` is the same kind of list as `list` and, where it has numbers, takes them up. */
+/** Whether `next` is the same kind of list as `list` and, if numbered, continues its numbers. */
 function continues(list: List, next: List): boolean {
   if (list.ordered !== next.ordered) return false
   if (list.ordered) return next.start === null || next.start === list.start! + list.children.length

@@ -11,8 +11,7 @@ export interface PageMetadata {
 }
 
 /**
- * The YAML front matter of a document: what `main` says of the whole, and each page where there is
- * more than one.
+ * The YAML front matter of a document: `main` for the whole, and each page if there are several.
  */
 export function frontMatter(main: PageMetadata, pages: readonly PageMetadata[]): string {
   const document = fieldsOf(main)
@@ -26,7 +25,7 @@ export function frontMatter(main: PageMetadata, pages: readonly PageMetadata[]):
   return writeFrontMatter(value)
 }
 
-/** YAML between two lines of three hyphens, and a blank line below. */
+/** YAML between two lines of three hyphens, followed by a blank line. */
 export function writeFrontMatter(value: unknown): string {
   const yaml = stringify(value, { lineWidth: 0 }).replace(
     UNREADABLE,
@@ -39,11 +38,11 @@ function fieldsOf(page: PageMetadata) {
   return { title: yamlText(page.title), exported_at: page.exportedAt, source_url: page.sourceUrl }
 }
 
-/** Characters that YAML 1.1 readers take for line ends, or refuse even in quotes. */
+/** Characters that YAML 1.1 readers treat as line ends, or reject even in quotes. */
 const UNREADABLE = /[\x7f-\x9f\u2028\u2029\ufffe\uffff]/g
 
 /**
- * Values that they do not read as text (numbers, dates and times, booleans, `=`, `<<`), or refuse
+ * Values that they do not read as text (numbers, dates and times, booleans, `=`, `<<`), or reject
  * without quotes.
  */
 const AMBIGUOUS = new RegExp(
@@ -52,8 +51,8 @@ const AMBIGUOUS = new RegExp(
 )
 
 /**
- * Text that every reader takes for text. What only YAML 1.2 would read otherwise is quoted by its
- * writer.
+ * A scalar that every reader reads as text. The library itself quotes what only YAML 1.2 readers
+ * would read otherwise.
  */
 export function yamlText(value: string): Scalar<string> {
   const scalar = new Scalar(value.toWellFormed())

@@ -1,4 +1,5 @@
-// A caller's changes to a tree before it is written: addresses, heading depths, whole blocks.
+// Hooks: a caller's changes to a tree before it is written: addresses, heading depths, whole
+// blocks.
 import { MARKER } from './links.ts'
 import type { Block, Depth, Inline, ListItem, Root, TableCell, TableRow } from './tree.ts'
 
@@ -8,14 +9,14 @@ export interface Hooks {
    * The address of a link to the web, to mail or within Notion. Null removes the link from its
    * text. Not called for links to headings of the same page.
    *
-   * @param url as the document would have it
+   * @param url the address in the document
    */
   link?: (url: string) => string | null
   /**
    * The address of an image, or of a file of the export. Null replaces an image by its description,
    * and removes a link from its text.
    *
-   * @param url as the document would have it: relative to the archive's root and percent-encoded, or
+   * @param url the address in the document: relative to the archive's root and percent-encoded, or
    *   an image's address on the web
    */
   asset?: (url: string, kind: 'image' | 'file') => string | null

@@ -1,4 +1,4 @@
-// The tree of an HTML document, and how it is asked.
+// The tree of an HTML document, and queries on it.
 import { decodeText } from './entities.ts'
 
 /** An element: its name, its attributes as in the source, its children in order. */
@@ -20,8 +20,8 @@ export const INLINE = new Set(
 )
 
 /**
- * A name in capitals, as older tools write them, before its value. Looked for where names begin
- * only, so that it is linear.
+ * A name in capitals, as older tools write them, before its value. It is only tried where names
+ * begin, so that matching is linear.
  */
 const CAPITALS = /(?<![^\s"'<>/=])[A-Z][^\s"'<>/=]*\s*=/
 
@@ -47,7 +47,9 @@ export function hasClass(element: Element, name: string): boolean {
   return value !== undefined && (value === name || value.split(/\s+/).includes(name))
 }
 
-/** TABLE of the attributes in which exporters since 2026 write an equation's TeX: a block's, a line's. */
+/**
+ * TABLE of the attributes in which exporters since 2026 write an equation's TeX: block and inline.
+ */
 export const BLOCK_EQUATION = 'data-notion-equation'
 export const INLINE_EQUATION = 'data-notion-inline-equation'
 
@@ -57,7 +59,7 @@ export function texInAttribute(element: Element): string | undefined {
   return attribute(element, BLOCK_EQUATION) ?? attribute(element, INLINE_EQUATION)
 }
 
-/** Whether an element is a check box: a drawn one, or since 2026 a form's. */
+/** Whether an element is a check box: a drawn one or, since 2026, a form's. */
 export function isCheckbox(element: Element): boolean {
   if (hasClass(element, 'checkbox')) return ['div', 'span', 'input'].includes(element.name)
   return element.name === 'input' && attribute(element, 'type')?.toLowerCase() === 'checkbox'
@@ -71,7 +73,7 @@ export function isChecked(box: Element): boolean {
   )
 }
 
-/** Whether an element is an icon, of text or a picture. */
+/** Whether an element is an icon: text or a picture. */
 export function isIcon(element: Element): boolean {
   return hasClass(element, 'icon') || hasClass(element, 'notion-static-icon')
 }
@@ -94,7 +96,7 @@ export function iconText(node: Node): string {
 }
 
 /**
- * Removes the children before the first one that matches `isEnd` from an element; all if none
+ * Removes and returns an element's children before the first one that matches `isEnd`; all if none
  * matches.
  */
 export function takeUntil(element: Element, isEnd: (child: Element) => boolean): Node[] {

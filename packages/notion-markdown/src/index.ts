@@ -7,22 +7,22 @@ import type { Root } from './tree.ts'
 
 /** A caller's options for one exported page. */
 export interface PageOptions {
-  /** The file's name, used for the title and the id where the page itself has none. */
+  /** The file's name, used for the title and the id if the page itself has none. */
   fileName?: string
 }
 
 /** Options of `parsePage`. */
 export interface ParseOptions extends PageOptions {
-  /** Whether each node of the tree says where it comes from in the page's HTML. Default: false. */
+  /** Whether each node of the tree has its position in the page's HTML. Default: false. */
   positions?: boolean
 }
 
 /**
  * Converts one page of a Notion HTML export to Markdown (CommonMark + GFM + math), exactly as the
- * API would, but for what hooks change.
+ * API does, except for the changes by hooks.
  *
  * @param html the page's text
- * @returns the document: LF, one final newline; the same input gives the same text
+ * @returns the document: LF, one final newline; the same input always gives the same text
  * @throws TypeError if the page is not a string
  * @throws RangeError if `headingOffset` is invalid
  */

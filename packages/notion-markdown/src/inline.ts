@@ -1,4 +1,4 @@
-// Elements → runs: what each inline element of an export means.
+// Reads elements as runs: the meaning of each inline element of an export.
 import {
   attribute,
   find,
@@ -17,23 +17,23 @@ import type { Positions, Range } from './positions.ts'
 import type { ValueKind } from './property-types.ts'
 import { MARK, isBlank, type Run } from './runs.ts'
 
-/** The marks that an element passes to its text. */
+/** The marks that an element gives its text. */
 interface Style {
   marks: number
   link: string | null
-  /** Whether it is in a link, which may lead nowhere. */
+  /** Whether it is in a link, which may have no target. */
   isLabel: boolean
-  /** The places of elements, and the content of the one that is being read; null if not wanted. */
+  /** The positions of elements, and the content of the one being read; null if not requested. */
   source: Source | null
 }
 
 interface Source {
   positions: Positions
-  /** Undefined for the element that the positions are within. */
+  /** Undefined for the element around the positions. */
   within: Range | undefined
 }
 
-/** TABLE: element → the mark that it puts on its text. */
+/** TABLE: element → the mark that it gives its text. */
 const MARK_OF = new Map<string, number>([
   ['strong', MARK.strong],
   ['b', MARK.strong],
@@ -49,7 +49,7 @@ const MARK_OF = new Map<string, number>([
   ['samp', MARK.code],
 ])
 
-/** Elements that break the line when they are in a place for text only. */
+/** Elements that break the line in a place that allows only text. */
 const LINES = new Set(
   (
     'p div li ul ol menu h1 h2 h3 h4 h5 h6 hgroup blockquote pre tr td th table caption figure figcaption details summary dl dd dt option optgroup ' +
@@ -58,8 +58,8 @@ const LINES = new Set(
 )
 
 /**
- * TABLE: element that shows something from elsewhere → its attribute that says where that is. The
- * exporter writes links in their place, editors of its pages do not.
+ * TABLE: element that embeds something → the attribute with its address. The exporter writes links
+ * instead, but people who edit its pages may not.
  */
 export const MEDIA = new Map([
   ['audio', 'src'],
@@ -82,8 +82,8 @@ const ATTACHMENT = /^attachment:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:/
 /**
  * Reads inline content into runs.
  *
- * @param positions for the runs' places
- * @param within where the nodes lie; default: in the element that the positions are within
+ * @param positions for the runs' positions
+ * @param within the element around the nodes; default: the element around the positions
  */
 export function readInline(
   nodes: readonly Node[],
@@ -142,8 +142,8 @@ function holdsSomething(node: Node): boolean {
 }
 
 /**
- * TABLE of values that a cell may have several of, by the class of the element; a file has only its
- * style.
+ * TABLE of values of which a cell may have several, by the class of the element; a file has only
+ * its style.
  */
 const VALUES = ['selected-value', 'status-value', 'user']
 
@@ -211,13 +211,13 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
   part(style, runs)
 }
 
-/** The text of a link, where it names a file as Notion stores it: the file's own name. */
+/** The text of a link; if it is a file's address in Notion's storage, the file's own name. */
 function labelOf(text: string): string {
   const stored = STORED.exec(text.trim())?.[1]
   return stored === undefined ? text.replace(ATTACHMENT, '') : decodeOnce(stored)
 }
 
-/** The target of a link. */
+/** The kind of a link's target. */
 function targetOf(link: Element, links: Links): string | null {
   const href = attribute(link, 'href')
   if (href !== undefined && hasClass(link, 'url-value')) return links.value(href)
@@ -233,9 +233,7 @@ function part(style: Style, runs: Run[]): void {
     runs.push({ kind: 'break', value: '', marks: style.marks, link: style.link })
 }
 
-/**
- * A link to a medium, named by its address, on a line of its own. Its fallback content follows.
- */
+/** A link to a medium, named by its address, on its own line, followed by its fallback content. */
 function medium(element: Element, style: Style, links: Links, runs: Run[]): void {
   const source = find(element, 1, (child) => child.name === 'source')
   const address =
@@ -261,7 +259,7 @@ const ofSiblings = (
   to: number,
 ): Range => positions.ofSiblings(nodes, from, to, within)
 
-/** Places the runs from `first` on that have no place yet. */
+/** Gives the runs from `first` a position if they have none yet. */
 function placeRuns(runs: readonly Run[], first: number, range: Range): void {
   for (let i = first; i < runs.length; i++) {
     const run = runs[i]
@@ -295,13 +293,13 @@ function readNodes(nodes: readonly Node[], style: Style, links: Links, runs: Run
 const isBreakOrBlank = (node: Node): boolean =>
   typeof node === 'string' ? node.trim() === '' : node.name === 'br'
 
-/** Whether a neighbor of breaks is text: between two texts the format does not change. */
+/** Whether a neighbour of breaks is text: between two texts, the format does not change. */
 const isText = (node: Node | undefined): boolean => typeof node === 'string' && node.trim() !== ''
 
 function span(element: Element, style: Style, links: Links, runs: Run[]): void {
   if (element.attributes === '') return readAll(element, style, links, runs)
   if (isCheckbox(element)) return checkbox(element, runs)
-  // The picture beside a person's name, or their initial in its place.
+  // The picture beside a person's name, or their initial instead.
   if (hasClass(element, 'user-icon')) return
   if (hasClass(element, 'icon')) {
     const icon = iconText(element)
@@ -332,9 +330,7 @@ function equation(source: string, style: Style, runs: Run[]): void {
   if (tex !== '') runs.push({ kind: 'math', value: tex, marks: style.marks, link: style.link })
 }
 
-/**
- * TeX on one line, without the blanks at its ends (but for the one that a final backslash escapes).
- */
+/** TeX on one line, without spaces at its ends (except for one that a final backslash escapes). */
 function texLine(source: string): string {
   const tex = source.includes('\n') ? withoutComments(source).replace(/\s*\n\s*/g, ' ') : source
   const trimmed = tex.trim()

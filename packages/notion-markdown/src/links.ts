@@ -1,4 +1,5 @@
-// Addresses: the target of a link or an image of an exported page, and its form in the document.
+// Resolves addresses: the target of a link or an image of an exported page, and its form in the
+// document.
 import type { CalloutStyle } from './callout-syntax.ts'
 import type { Database } from './csv.ts'
 import type { Strength } from './order.ts'
@@ -6,13 +7,13 @@ import type { ExtraSyntax } from './phrasing.ts'
 
 /** A file that a page shows or links to. */
 export interface Asset {
-  /** Relative to the archive's root, as stored: not percent-encoded, unlike links to it. */
+  /** Relative to the archive's root, in stored form: not percent-encoded, unlike links to it. */
   path: string
   kind: 'image' | 'file'
   in_archive: boolean
 }
 
-/** Something that the document could not carry over as it should be. */
+/** Something that the document could not represent properly. */
 export interface Warning {
   code:
     | 'asset_missing'
@@ -39,24 +40,24 @@ export interface Archive {
   /** The database with this id, if the archive has it as CSV. */
   database?(id: string): Database | undefined
   /**
-   * Whether files are given other places: links to them are markers then, and those to files that
-   * are not there lead nowhere.
+   * Whether files get other paths: links to them are then markers, and links to missing files have
+   * no target.
    */
   readonly movesFiles?: boolean
-  /** How callouts are written. Default: as quotes. */
+  /** The syntax of callouts. Default: quotes. */
   readonly callouts?: CalloutStyle
-  /** The syntax of the pages' program. Default: that of every program. */
+  /** The syntax of the pages' program. Default: the syntax that all programs support. */
   readonly syntax?: ExtraSyntax
 }
 
 /**
- * The mark around an address within the document, which is known only when all its headings are
+ * The mark around an address within the document, which is known only when all headings are
  * (anchors.ts). The reader drops U+0000 from its input, so no text can contain one; the text
  * between two marks is percent-encoded, so that no writer changes it.
  */
 export const MARKER = '\0'
 
-/** A block of the same page, by its id; where no heading has it, by a heading's text. */
+/** A block of the same page, by its id; if no heading has it, by a heading's text. */
 export function blockTarget(id: string, text = ''): string {
   return `${MARKER}block/${encodeTarget(id)}/${encodeTarget(text)}${MARKER}`
 }
@@ -66,23 +67,23 @@ export function pageTarget(key: string, block = ''): string {
   return `${MARKER}page/${encodeTarget(key)}${block === '' ? '' : `/${block}`}${MARKER}`
 }
 
-/** The key of the page that a target means; null if it is not a page. */
+/** The key of the target's page; null if it is not a page. */
 export function keyOfTarget(url: string): string | null {
   const [kind, key] = url.startsWith(MARKER) ? url.slice(1, -1).split('/') : []
   return kind === 'page' && key !== undefined ? decodeURIComponent(key) : null
 }
 
-/** A heading's own anchor, by its place in the outline of its page. */
+/** A heading's own anchor, by its index in the outline of its page. */
 export function slugTarget(index: number): string {
   return `${MARKER}slug/${index}${MARKER}`
 }
 
-/** A file of the archive, by its path as stored. */
+/** A file of the archive, by its stored path. */
 export function fileTarget(path: string): string {
   return `${MARKER}file/${encodeTarget(path)}${MARKER}`
 }
 
-/** The block that an address within a page names; empty where it names none. */
+/** The block that an address within a page names; empty if it names none. */
 function blockOf(href: string): string {
   const id = /#((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})$/i.exec(href)?.[1] ?? ''
   return id.replaceAll('-', '').toLowerCase()
@@ -93,7 +94,7 @@ function encodeTarget(part: string): string {
 }
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i
-/** Schemes that run code, or may, where the document is shown. */
+/** Schemes that run code, or may run code, where the document is shown. */
 const UNSAFE = new Set(['javascript', 'vbscript', 'data'])
 /**
  * TABLE of allowed types of `data:` addresses: only those that run no code. SVG runs none as an
@@ -105,18 +106,16 @@ const SAFE_DATA = {
 } as const satisfies Record<Asset['kind'], RegExp>
 /** The address that exporters since 2026 write for a page without one. */
 const NO_TARGET = 'https://app.notion.comundefined'
-/**
- * An address of a page on Notion; it ends in the page's id, with the dashes of a UUID or without.
- */
+/** An address of a page on Notion; it ends in the page's id, with or without dashes. */
 const NOTION_PAGE =
   /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\/[^?#]*?((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#].*)?$/
 
-/** The same as people copy it within Notion, without its host. */
+/** The same without its host, as copied within Notion. */
 const WITHIN_NOTION = /^\/(?:[^/?#]*-)?((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#].*)?$/
 
 /**
- * An e-mail address; a telephone number as people write one, maybe with an extension; the address
- * of a site without its scheme.
+ * An e-mail address; a telephone number as people write it, possibly with an extension; a site's
+ * address without its scheme.
  */
 const EMAIL = /^[^\s@/:?#<>()",;]+@[^\s@/:?#<>()",;]+\.[^\s@/:?#<>()",;.\d]{2,}$/
 const PHONE = /^(\+?[(\d][\d ().\-/\u00a0]*?)(?:[ ,;]*(?:ext|extension|x|#)\.? *(\d{1,8}))?$/i
@@ -139,8 +138,8 @@ function telUrl(value: string): string | undefined {
 }
 
 /**
- * TABLE of the zeros of other digits that people write numbers with: Arabic, Persian, Devanagari,
- * Bengali, Thai, full width.
+ * TABLE of the zeros of other digits in use: Arabic, Persian, Devanagari, Bengali, Thai, full
+ * width.
  */
 const ZEROS = [0x0660, 0x06f0, 0x0966, 0x09e6, 0x0e50, 0xff10]
 
@@ -156,7 +155,9 @@ export class Links {
   readonly warnings: Warning[] = []
   /** The keys of the pages that this page links to, in the order of their first links. */
   readonly pages = new Set<string>()
-  /** The keys of the pages that it shows as its own, in their order, and how surely (order.ts). */
+  /**
+   * The keys of the pages that it shows as its own, in order, and the certainty of each (order.ts).
+   */
   readonly claims = new Map<string, Strength>()
   /** The ids of the databases that it shows from their CSV. */
   readonly databases = new Set<string>()
@@ -164,7 +165,7 @@ export class Links {
   readonly #archive: Archive | undefined
   readonly #seen = new Set<string>()
 
-  /** @param path the page's path in the archive, decoded, its folders parted by `/` */
+  /** @param path the page's path in the archive, decoded, with `/` between folders */
   constructor(path: string, archive?: Archive) {
     this.#folder = path.split('/').slice(0, -1)
     this.#archive = archive
@@ -175,7 +176,7 @@ export class Links {
    */
   resolve(source: string | undefined, kind: Asset['kind']): string | null {
     if (source === undefined) return null
-    // Browsers drop these before they look at the scheme.
+    // Browsers drop these before they read the scheme.
     const href = source.replace(/[\t\n\r]/g, '').trim()
     if (href === '' || href === NO_TARGET) return null
     // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
@@ -200,22 +201,20 @@ export class Links {
     return this.#path(href) === '' ? null : this.#relative(href, kind)
   }
 
-  /**
-   * The page of the archive that an address leads to, else the address where others can follow it.
-   */
+  /** The page of the archive that an address leads to, else an address that others can follow. */
   target(href: string | undefined): { page: string | null; url: string | null } {
     const page = href === undefined ? undefined : this.#keyOf(href)
     if (page !== undefined) return { page, url: null }
     return { page: null, url: href !== undefined && /^https?:/i.test(href) ? href : null }
   }
 
-  /** Notes that the page shows another one as its own. */
+  /** Records that the page shows another one as its own. */
   claim(href: string | undefined, strength: Strength): void {
     const key = href === undefined ? undefined : this.#keyOf(href.replace(/[\t\n\r]/g, '').trim())
     if (key !== undefined) this.claimPage(key, strength)
   }
 
-  /** How callouts are written; undefined where they are quotes. */
+  /** The syntax of callouts; undefined if they are quotes. */
   get callouts(): CalloutStyle | undefined {
     return this.#archive?.callouts
   }
@@ -249,7 +248,7 @@ export class Links {
 
   /**
    * The target of an e-mail, phone or URL property, which has the typed scheme or none; null if it
-   * has no target. It is a file only if one has its name.
+   * has no target. It is a file only if a file has its name.
    */
   value(href: string): string | null {
     if (SCHEME.test(href) || this.#isFile(href)) return this.resolve(href, 'file')
@@ -290,7 +289,7 @@ export class Links {
     return url
   }
 
-  /** @param queried the address with its query, empty where it has none */
+  /** @param queried the address with its query, empty if it has none */
   #url(stored: string | undefined, whole: string, queried: string): string | null {
     if (this.#archive?.movesFiles) return stored === undefined ? null : fileTarget(stored)
     return stored === undefined && queried !== '' ? queried : encodePath(stored ?? whole)
@@ -303,8 +302,8 @@ export class Links {
 
   /**
    * The path that a relative address means, decoded once, relative to the archive's root. As in a
-   * URL, nothing is above the root. A single page is somewhere below its export's root, so there
-   * `..` stays. Encoded text is checked decoded, as readers do.
+   * URL, nothing is above the root. A single page is somewhere below its export's root, so its `..`
+   * is kept. Encoded text is checked decoded, as readers do.
    */
   #path(href: string): string {
     const path = href.startsWith('/') ? [] : [...this.#folder]
@@ -315,7 +314,7 @@ export class Links {
         (this.#archive || (path.length > 0 && path[path.length - 1] !== '..'))
       )
         path.pop()
-      // Two slashes in a page's title stay two; in front they would lead out.
+      // Two slashes in a page's title stay; at the beginning, they would lead out of the archive.
       else if (segment !== '' || path.length > 0) path.push(segment)
     }
     return path.join('/')
@@ -328,7 +327,7 @@ function withoutQuery(href: string): string {
   return query < 0 ? href : href.slice(0, query)
 }
 
-/** Percent-decodes once; an invalid encoding stays unchanged. */
+/** Percent-decodes once; an invalid encoding is unchanged. */
 export function decodeOnce(source: string): string {
   if (!source.includes('%')) return source
   try {
@@ -345,8 +344,8 @@ export function decodeOnce(source: string): string {
 }
 
 /**
- * Percent-encodes a path once, each character that could end or change a Markdown destination
- * included.
+ * Percent-encodes a path once, including each character that could end or change a Markdown
+ * destination.
  */
 export function encodePath(path: string): string {
   return path

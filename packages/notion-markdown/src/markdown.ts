@@ -1,4 +1,4 @@
-// Tree → Markdown text. Spacing is decided in `gap` alone; nothing else writes a blank line.
+// Writes a tree as Markdown. Only `gap` decides spacing; nothing else writes a blank line.
 import { calloutStart, type Callout } from './callout-syntax.ts'
 import { Pieces } from './pieces.ts'
 import { longestRun, NO_EXTRA_SYNTAX, writeInline, type ExtraSyntax } from './phrasing.ts'
@@ -18,33 +18,33 @@ import {
   type Table,
 } from './tree.ts'
 
-/** A heading of the document, in its order. */
+/** A heading of the document, in order. */
 export interface Outline {
-  /** The heading's block id in Notion; null where it has none. */
+  /** The heading's block id in Notion; null if it has none. */
   id: string | null
   text: string
   /** Whether it is written as HTML, to which some programs give no anchor. */
   isHtml?: true
 }
 
-/** Markdown, and its headings. Addresses that are not known yet are between markers (links.ts). */
+/** Markdown and its headings. Unresolved addresses are between markers (links.ts). */
 export interface Written {
   markdown: string
   outline: Outline[]
 }
 
 /**
- * How much the prefixes of a document's lines may take, in characters: past it, no line has one.
- * Only pages that want to harm come that far.
+ * Maximum length of all prefixes of a document's lines, in characters; beyond it, no line has one.
+ * Only hostile pages reach it.
  */
 const PREFIX_BUDGET = 64 * 1024 * 1024
 
 /**
  * Writes a tree as CommonMark + GFM + math: LF, one final newline.
  *
- * @param source where it is known of which blocks the tree is made: the text then has marks
+ * @param source the blocks of the tree, if they are known: the text then has marks
  *   (source-marks.ts)
- * @param syntax further syntax of the pages' program
+ * @param syntax additional syntax of the pages' program
  */
 export function writeMarkdown(
   root: Root,
@@ -70,8 +70,8 @@ class Writer {
   }
 
   /**
-   * Writes siblings, each line behind `prefix` (the first line's is there already). `tight`: in an
-   * item of a list.
+   * Writes siblings, with `prefix` before each line (the first line already has it). `tight`: in a
+   * list item.
    */
   blocks(blocks: readonly Block[], prefix: string, tight: boolean): void {
     let last: Block | undefined
@@ -204,8 +204,8 @@ class Writer {
         if (first) this.#newline(inside, gap(EMPTY, first, true))
       }
     } else if (first?.type === 'list') {
-      // An item without words of its own: its list begins on the next line, so that the markers
-      // cannot become a divider.
+      // An item without its own words: its list begins on the next line, so that the markers cannot
+      // become a divider.
       this.#newline(inside, false)
     } else if (first) this.#sign(' ')
     this.blocks(item.children, inside, true)
@@ -265,7 +265,7 @@ class Writer {
     this.#marks?.close()
   }
 
-  /** A toggle's title, in HTML; as Markdown between blank lines where HTML cannot say it. */
+  /** A toggle's title, in HTML; as Markdown between blank lines if HTML cannot express it. */
   #summary({ summary, depth }: Details, prefix: string): void {
     if (!needsMarkdown(summary))
       return this.text.add(`<summary>${writeSummary(summary, depth, this.#anchor)}</summary>`)
@@ -308,10 +308,7 @@ class Writer {
 
 const EMPTY: Block = { type: 'paragraph', children: [] }
 
-/**
- * The sign of a list without numbers. A divider as an item's first block would run together with
- * `*`.
- */
+/** The sign of a bulleted list. A divider as an item's first block would run together with `*`. */
 function chooseBullet(list: List, marker: number): string {
   if (marker === 0) return '-'
   return list.children.some((item) => item.children[0]?.type === 'thematicBreak') ? '+' : '*'

@@ -7,21 +7,21 @@ export interface Claim {
 }
 
 /**
- * How sure a claim is: 3 for a sub-page's block or a database's own page, 2 for a table inside a
- * page (which may be a view of a database elsewhere), 1 for a title in a database's CSV.
+ * The certainty of a claim: 3 for a sub-page's block or a database's own page, 2 for a table inside
+ * a page (which may be a view of a database elsewhere), 1 for a title in a database's CSV.
  */
 export type Strength = 1 | 2 | 3
 
-/** What the tree and the order depend on. */
+/** The inputs of the tree and the order. */
 export interface Linked {
   path: string
-  /** Indexes of all pages that it links to, in order; they tell nothing about the tree. */
+  /** Indexes of all pages that it links to, in order; these do not affect the tree. */
   links: readonly number[]
-  /** In their order. */
+  /** In order. */
   claims: readonly Claim[]
 }
 
-/** A page of the sitemap and the one that it is listed under (−1: none). */
+/** A page of the sitemap, and the page under which it is listed (−1: none). */
 export interface Placed {
   page: number
   parent: number
@@ -33,15 +33,15 @@ const ID = /[ _-]?[0-9a-f]{32}$/i
 /**
  * Orders pages.
  *
- * A page's parent is the one whose folder it lies in (`A h.html` owns `A h/`, and `A/` where
- * exporters leave ids out of folders' names); in an export without folders the one that has its
- * block or row; else the one that the sitemap lists it under. Sub-pages stand in the order of their
- * blocks, then of other links to them, then of the sitemap, then of their paths. Pages without a
- * parent stand in the sitemap's order; without one those that have sub-pages come first.
+ * A page's parent is the page whose folder it is in (`A h.html` owns `A h/`, and `A/` if exporters
+ * leave ids out of folders' names); in an export without folders, the page that has its block or
+ * row; else the page under which the sitemap lists it. Sub-pages are in the order of their blocks,
+ * then of other links to them, then of the sitemap, then of their paths. Pages without a parent are
+ * in the sitemap's order; without a sitemap, those with sub-pages come first.
  *
- * @param sitemap the index of the sitemap, which comes first and is nobody's parent; −1 if there is
- *   none
- * @param listed what the sitemap lists, in its order
+ * @param sitemap the index of the sitemap, which comes first and is no page's parent; −1 if there
+ *   is none
+ * @param listed the entries of the sitemap, in order
  */
 export function orderPages(
   pages: readonly Linked[],
@@ -75,7 +75,7 @@ export function orderPages(
   return placed
 }
 
-/** Where each page stands in a list for the first time; behind all of them where it does not. */
+/** The first index of each page in a list; the length of the list if it is not there. */
 function createRank(list: readonly number[]): (page: number) => number {
   const ranks = new Map<number, number>()
   for (const page of list) if (!ranks.has(page)) ranks.set(page, ranks.size)
@@ -86,15 +86,15 @@ function byPath(pages: readonly Linked[]): number[] {
   return pages.map((_, page) => page).sort((a, b) => (pages[a]!.path < pages[b]!.path ? -1 : 1))
 }
 
-/** What others say of one page. */
+/** The claims of other pages on one page. */
 interface Evidence {
-  /** Who claims it, and those of them who do so most surely. */
+  /** The pages that claim it, and those with the highest certainty. */
   claimers: readonly number[]
   strongest: readonly number[]
-  /** Who shows it as the row of a table of its own. */
+  /** The pages that show it as a row of their own table. */
   tables: readonly number[]
   linkers: readonly number[]
-  /** The page that the sitemap lists it under: −1 for none, undefined where it does not list it. */
+  /** The page under which the sitemap lists it: −1 for none, undefined if it is not listed. */
   listedUnder: number | undefined
 }
 
@@ -118,7 +118,7 @@ function findParents(
 }
 
 /**
- * What neither folders nor blocks tell, the sitemap does, as long as nobody becomes its own
+ * If neither folders nor blocks give a parent, the sitemap does, unless a page would become its own
  * ancestor.
  */
 function addSitemapParents(parents: number[], listed: readonly Placed[]): void {
@@ -126,7 +126,7 @@ function addSitemapParents(parents: number[], listed: readonly Placed[]): void {
   const topOf = (page: number): number => {
     let top = page
     while (tops[top]! >= 0) top = tops[top]!
-    // Ways are shortened as they are gone, or long chains would cost their square.
+    // Path compression, because long chains would otherwise take quadratic time.
     for (let at = page; at !== top;) {
       const next = tops[at]!
       tops[at] = top
@@ -171,13 +171,11 @@ function gatherEvidence(
   })
 }
 
-/** Whose folder a page lies in. */
+/** The owners of a page's folder. */
 interface Owners {
-  /**
-   * Several where ids are left out and titles are the same; none where nobody owns a folder above.
-   */
+  /** Several if ids are left out and titles are equal; none if no page owns a folder above. */
   owners: ReadonlySet<number>
-  /** Whether the page lies in that very folder, and not in one of nobody's inside it. */
+  /** Whether the page is directly in that folder, not in a folder without an owner inside it. */
   isDirect: boolean
 }
 
@@ -185,8 +183,8 @@ interface Owners {
 function findFolderOwners(pages: readonly Linked[], sitemap: number): Owners[] {
   const byName = new Map<string, Set<number>>()
   const byTitle = new Map<string, Set<number>>()
-  // A folder is looked up only where a name is as long: to hash each folder above a page takes the
-  // square of its path's length.
+  // A folder is looked up only if a name has its length, because hashing every folder above a page
+  // takes quadratic time in the length of its path.
   const lengths = new Set<number>()
   pages.forEach(({ path }, page) => {
     if (page === sitemap) return
@@ -214,10 +212,10 @@ function findFolderOwners(pages: readonly Linked[], sitemap: number): Owners[] {
 }
 
 /**
- * The parent that the folders give a page. Where a folder belongs to one of several, the one that
- * claims the page (of several such the one that the sitemap names), else the one that the sitemap
- * names, else the one that links to it; where it is nobody's, a page beside it that claims the
- * page, unless the owner of the folder above does.
+ * The parent that the folders give a page. If a folder may belong to several pages, the page that
+ * claims it (of several, the one that the sitemap names), else the one that the sitemap names, else
+ * the one that links to it. If it belongs to none, a page beside it that claims the page, unless
+ * the owner of the folder above does.
  */
 function folderParent(
   page: number,
@@ -226,8 +224,8 @@ function folderParent(
   pages: readonly Linked[],
 ): number {
   const isOwner = (other: number): boolean => owners.has(other)
-  // Where its own folder is nobody's, that is of a database without a page: whoever shows its row
-  // shows that database.
+  // If its own folder has no owner, it belongs to a database without a page: the page that shows
+  // its row shows that database.
   const claiming = (isDirect ? claimers : [...tables, ...claimers]).filter(isOwner)
   const claimer = claiming.find((by) => by === listedUnder) ?? claiming[0]
   const [first = -1] = owners
@@ -244,10 +242,10 @@ function folderOf(path: string): string {
 }
 
 /**
- * Parents in an export whose pages lie in one folder: each found by breadth from the pages that
- * nobody claims.
+ * Parents in an export whose pages are in one folder, found breadth-first from the pages that no
+ * other claims.
  *
- * @param isNested whether the sitemap tells sub-pages from others
+ * @param isNested whether the sitemap distinguishes sub-pages
  */
 function claimedParents(
   pages: readonly Linked[],
@@ -276,7 +274,7 @@ function claimedParents(
   }
   const order = byPath(pages)
   for (const page of order) if (candidates[page]!.size === 0) reach(page)
-  // What is left claims itself in a circle: begin where most is claimed.
+  // The remaining pages claim each other in cycles: begin with the one that claims most.
   for (const page of order.toSorted((a, b) => pages[b]!.claims.length - pages[a]!.claims.length))
     reach(page)
   return parents

@@ -1,5 +1,5 @@
-// One exported page: its title, icon, id, description and properties, and the tree of everything
-// that it shows.
+// Reads one exported page: its title, icon, id, description and properties, and the tree of its
+// contents.
 import { BLOCKS } from './blocks.ts'
 import { addTable } from './blocks/database.ts'
 import { readProperties, rowOf } from './blocks/table.ts'
@@ -25,15 +25,15 @@ import type { Property } from './property-values.ts'
 import type { BlockIds } from './source-marks.ts'
 import { plainText, type Block, type Inline, type Root } from './tree.ts'
 
-/** What is known of a page besides its text. */
+/** The data of a page other than its text. */
 export interface PageFacts {
-  /** 32 hex digits; null where neither the page nor its file's name has them. */
+  /** 32 hex digits; null if neither the page nor its file's name has them. */
   id: string | null
   title: string
-  /** The emoji in front of the title. */
+  /** The emoji before the title. */
   icon: string | null
   properties: Record<string, string>
-  /** The same by what they are, under the same names. */
+  /** The same as typed values, under the same names. */
   values: Record<string, Property>
   assets: Asset[]
   warnings: Warning[]
@@ -41,34 +41,36 @@ export interface PageFacts {
    * The keys of the pages of the same archive that it links to, in the order of their first links.
    */
   links: string[]
-  /** The keys of those that it shows as its own, in their order, and how surely (order.ts). */
+  /**
+   * The keys of those that it shows as its own, in order, and the certainty of each (order.ts).
+   */
   claims: [page: string, strength: Strength][]
   /** The ids of the databases that it shows from their CSV. */
   databases: string[]
 }
 
-/** One page, read. */
+/** The result of reading a page. */
 export interface Page extends PageFacts {
-  /** The date that the document gives itself, which Notion's own pages do not. */
+  /** The document's own date, which Notion's pages do not have. */
   date: Date | null
   tree: Root
 }
 
 const ID_IN_NAME = /(?:^|[\s_-])([0-9a-f]{32})(?:\.html?)?$/i
 
-/** What is noted of a page while it is read. */
+/** Data collected while a page is read. */
 export interface PageNotes {
   /** The ids of its blocks, by the nodes of its tree. */
   readonly ids?: BlockIds
-  /** Its databases, in their order. */
+  /** Its databases, in order. */
   readonly tables?: DatabaseTable[]
   /** Whether the nodes of its tree get positions. */
   readonly hasPositions?: boolean
 }
 
 /**
- * Reads one page. Never throws for what the text holds: whatever is no Notion page is read as the
- * HTML that it is.
+ * Reads one page. Never throws because of the text: anything that is not a Notion page is read as
+ * HTML.
  *
  * @param path the page's path in its archive, decoded; or its file's name; or empty
  */
@@ -96,8 +98,8 @@ export function readPage(
     positions,
   })
 
-  // A page that has lost its article is known by the title in its header; other pages have headers
-  // for other things.
+  // A page that has lost its article is recognised by the title in its header; other pages use
+  // headers for other things.
   const header = find(
     article ?? document,
     article ? 2 : 6,
@@ -113,8 +115,8 @@ export function readPage(
 
   flow.section.title = plainText(inlineTitle)
   const properties: Properties = { shown: new Map(), typed: new Map() }
-  // What is shown above the body is taken out of it. The body is all of the document: words may
-  // stand around the article.
+  // Content shown above the body is removed from it. The body is the whole document, because there
+  // may be words around the article.
   if (heading) heading.children = []
   if (header) readHeader(header, flow, properties)
   flow.read(document.children)
@@ -144,7 +146,7 @@ export function readPage(
 }
 
 /**
- * Reads a database that the archive holds only as CSV as a page of its own. @param path its path,
+ * Reads a database that the archive has only as CSV, as a separate page. @param path its path,
  * `…/Title h.csv`
  */
 export function readDatabasePage(
@@ -187,13 +189,13 @@ export function readDatabasePage(
   }
 }
 
-/** The last part of a path, without U+0000, which the converter uses as a mark of its own. */
+/** The last part of a path, without U+0000, which the converter uses as its own mark. */
 function fileNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).replaceAll('\0', '')
 }
 
 /**
- * Whether anything shows that Notion wrote the page: its article, its classes, the ids of its
+ * Whether there is a sign that Notion wrote the page: its article, its classes, the ids of its
  * blocks.
  */
 function isNotion(html: string): boolean {
@@ -203,9 +205,9 @@ function isNotion(html: string): boolean {
 }
 
 /**
- * By how many levels the body's headings stand too deep: some exporters since 2026 keep `<h1>` for
- * the page's title and begin the body with `<h2>`. They are known by their markup, and that they do
- * so by a body without any `<h1>`.
+ * By how many levels the body's headings are too deep: some exporters since 2026 reserve `<h1>` for
+ * the page's title and begin the body with `<h2>`. They are recognised by their markup and a body
+ * without `<h1>`.
  */
 function liftOf(html: string): 0 | 1 {
   if (!/\bdata-(?:emoji|notion-[a-z-]+)=|<aside [^<>]*\bcallout\b/.test(html)) return 0
@@ -215,7 +217,7 @@ function liftOf(html: string): 0 | 1 {
 }
 
 /**
- * The page's heading; where it is empty, the document's title; where that is too, the file's name
+ * The page's heading; if it is empty, the document's title; if that is empty, too, the file's name
  * without its id.
  */
 function titleOf(
@@ -238,7 +240,7 @@ function titleOf(
   return [{ type: 'text', value }]
 }
 
-/** Adds the page's heading, its icon in front. */
+/** Adds the page's heading, preceded by its icon. */
 function addTitle(
   title: readonly Inline[],
   header: { icon: string | null; frame: Element | undefined; heading: Element | undefined },
@@ -258,8 +260,8 @@ function addTitle(
 }
 
 /**
- * The icon, taken out of its frame; one that is a picture has no place in text. A frame that is
- * never ended holds the heading and what follows it.
+ * The icon, without its frame; a picture has no place in text. A frame without an end tag contains
+ * the heading and everything after it.
  */
 function takeIcon(frame: Element, heading: Element | undefined): string | null {
   const icon = takeUntil(frame, (child) => child === heading)
@@ -277,13 +279,13 @@ function isIconFrame(node: Node): node is Element {
   return typeof node !== 'string' && /(?:^|\s)page-header-icon/.test(attribute(node, 'class') ?? '')
 }
 
-/** The properties of a page by their names: as they are shown, and by what they are. */
+/** The properties of a page by name: as shown, and as typed values. */
 interface Properties {
   shown: Map<string, string>
   typed: Map<string, Property>
 }
 
-/** The description and the properties, in their order. */
+/** The description and the properties, in order. */
 function readHeader(header: Element, flow: Flow, properties: Properties): void {
   let shown: Node[] = []
   for (const child of header.children.flatMap((node) =>
@@ -312,7 +314,7 @@ function readHeader(header: Element, flow: Flow, properties: Properties): void {
   header.children = []
 }
 
-/** The name of a property that another has already is numbered: `Tags (2)`. */
+/** A property with a name that is already taken gets a number: `Tags (2)`. */
 function freeName(
   name: string,
   taken: ReadonlyMap<string, string>,

@@ -1,24 +1,23 @@
-// HTML text → element tree, for the one dialect of HTML that matters here: what Notion's exporter
-// writes, and whatever broken or hostile text arrives in its place. One pass, linear for every
-// input, no recursion.
+// Parses HTML into an element tree, for the dialect that Notion's exporter writes, and for any
+// broken or hostile text. One pass, linear for every input, no recursion.
 //
-// It differs from a browser's parser where that serves the reader: `<div class="indented">` stays
-// inside its `<p>` (a browser closes the paragraph), wrappers that only exist for text direction
-// leave no node, and what nobody sees (styles, scripts, SVG, the two drawings that KaTeX makes of
-// each equation) is skipped without being read.
+// It differs from a browser's parser where that helps: `<div class="indented">` stays inside its
+// `<p>` (a browser closes the paragraph), wrappers that only exist for text direction leave no
+// node, and invisible content (styles, scripts, SVG, the two drawings that KaTeX makes of each
+// equation) is skipped.
 import { decodeText } from './entities.ts'
 import { INLINE, attribute, type Element } from './html.ts'
 import type { Positions } from './positions.ts'
 
 /**
- * Elements deeper than this become part of the text of the one that holds them: the stack has no
- * room for more.
+ * Elements deeper than this become part of their parent's text, because the stack has no room for
+ * more.
  */
 const MAX_DEPTH = 1040
 
 /**
- * TABLE of what counts for the depth other than 1: reading and writing a list takes twice the stack
- * of other elements, its items included.
+ * TABLE of elements whose depth counts other than 1: reading and writing a list takes twice the
+ * stack of other elements, including its items.
  */
 const ELEMENT_DEPTH = new Map([
   ['ul', 2],
@@ -33,18 +32,18 @@ const VOID = new Set(
   'area base br col embed hr img input link meta param source track wbr'.split(' '),
 )
 
-/** Elements whose content is text that nobody sees, and what ends them. */
+/** Elements whose content is invisible text, and their ends. */
 const RAW_TEXT = new Map(
   'style script template noscript'
     .split(' ')
     .map((name) => [name, new RegExp(`</${name}[\\s/>]`, 'gi')]),
 )
-// A drawing without an end tag ends where the page goes on, as in a browser; so does an equation.
+// A drawing without an end tag ends where the page continues, as in a browser; so does an equation.
 const BLOCKS = 'div|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details|blockquote|pre'
 RAW_TEXT.set('svg', new RegExp(`</svg[\\s/>]|(?=</?(?:span|${BLOCKS})[\\s/>])`, 'gi'))
 const AFTER_EQUATION = new RegExp(`(?=</?(?:${BLOCKS})[\\s/>])`, 'gi')
 
-/** An end tag of anything else means nothing outside of the cell that it stands in. */
+/** Any other end tag has no effect outside its cell. */
 const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
 
 /**
@@ -61,7 +60,7 @@ const IMPLIED_END = new Map<string, readonly string[]>([
   ['dd', ['dt', 'dd']],
 ])
 
-/** The style of a wrapper for text direction. Editors put a space into it. */
+/** The style of a wrapper for text direction. Some editors add a space. */
 const WRAPPER = /\bdisplay:\s?contents\b/
 
 const TAG_NAME = /[a-zA-Z][^\s/>]*/y
@@ -73,14 +72,14 @@ const QUESTION = 0x3f
  * Reads HTML into a tree whose root has the name `#document`.
  *
  * @param html text without anything that `cleanText` removes
- * @param positions takes the places of elements
+ * @param positions receives the positions of elements
  */
 export function parseHtml(html: string, positions: Positions | null = null): Element {
   const tree = new Tree(positions)
-  // Bytes looked at for equations in vain: past one whole text of them, equations are read like any
-  // other element.
+  // Bytes searched for equations in vain; beyond the length of the text, equations are read like
+  // any other element.
   let vain = 0
-  // Where the text before the next tag begins, and where the next `<` is looked for: one that
+  // The start of the text before the next tag, and of the search for the next `<`: a `<` that
   // begins no tag is text.
   let from = 0
   let at = 0
@@ -113,7 +112,7 @@ export function parseHtml(html: string, positions: Positions | null = null): Ele
     const attributes = html.slice(lt + 1 + match[0].length, end)
     const unseen = RAW_TEXT.get(name)
     if (unseen) {
-      // Of a drawing the class is kept: in a table's head it is all that tells a property's type.
+      // The class of a drawing is kept: in a table's head, only it tells a property's type.
       if (name === 'svg') tree.leaf({ name, attributes, children: [] }, lt, from)
       if (!attributes.endsWith('/')) at = from = afterMatch(html, unseen, at)
       continue
@@ -131,25 +130,25 @@ export function parseHtml(html: string, positions: Positions | null = null): Ele
       vain += after - at
     }
     tree.start(name, attributes, lt, from)
-    // The line end right behind `<pre>` is not part of it (HTML standard).
+    // The line end directly after `<pre>` is not part of it (HTML standard).
     if (name === 'pre' && html.startsWith('\n', at)) at = ++from
   }
   tree.finish(html.length)
   return tree.root
 }
 
-/** The tree in the making: its open elements, and where the next child goes. */
+/** The tree being built: its open elements, and the place for the next child. */
 class Tree {
   readonly #positions: Positions | null
   readonly root: Element = { name: '#document', attributes: '', children: [] }
   #target = this.root
-  // Open elements: their names, and for each the node that takes its children (an ancestor's where
-  // it leaves no node).
+  // Open elements: their names, and for each the node that gets its children (an ancestor's if it
+  // has no node).
   readonly #names = ['#document']
   readonly #targets = [this.root]
-  // For each name, where in these lists it stands.
+  // For each name, its indexes in these lists.
   readonly #open = new Map<string, number[]>()
-  // Of those that have a node of their own.
+  // The depth, counting those with their own node.
   #depth = 0
   // Whether a flattened block has begun since the last text.
   #parted = false
@@ -169,23 +168,23 @@ class Tree {
     else children.push(text)
   }
 
-  /** An element without content of its own: an equation, as `math` with its TeX, or a drawing. */
+  /** An element without content: an equation, as `math` with its TeX, or a drawing. */
   leaf(element: Element, from: number, to: number): void {
     this.#positions?.open(element, from, to)
     this.#target.children.push(element)
   }
 
-  /** @param from where the tag begins; @param to where its content does */
+  /** @param from the start of the tag; @param to the start of its content */
   start(name: string, attributes: string, from: number, to: number): void {
     const implied = IMPLIED_END.get(name)
     if (implied) this.#endImplied(implied, from)
     const isVoid = VOID.has(name)
     let target = this.#target
     if (this.#depth >= MAX_DEPTH) {
-      // Flattened: the words stay, parted by a space where a block began.
+      // Flattened: the words stay, separated by a space where a block began.
       if (!INLINE.has(name)) this.#parted = true
     } else if (name === 'div' && WRAPPER.test(attributes)) {
-      // Transparent: exporters since late 2025 wrap every block like this for its text direction.
+      // Transparent: exporters since late 2025 wrap every block in one for its text direction.
     } else {
       const element: Element = { name, attributes, children: [] }
       if (!isHidden(element)) target.children.push(element)
@@ -202,7 +201,7 @@ class Tree {
     this.#targets.push(target)
   }
 
-  /** @param from where the tag begins; @param to where it ends */
+  /** @param from the start of the tag; @param to its end */
   end(name: string, from: number, to: number): void {
     const start = this.#lastOpen(name)
     if (start < 0) return
@@ -219,14 +218,14 @@ class Tree {
     if (this.#positions) this.#closeTo(1, end, end)
   }
 
-  /** The place among the open elements of the last one with this name, −1 if there is none. */
+  /** The index of the last open element with this name, −1 if there is none. */
   #lastOpen(name: string): number {
     return this.#open.get(name)?.at(-1) ?? -1
   }
 
   /**
-   * Ends the outermost of `ends` that only inline elements, paragraphs and other `ends` part from
-   * here.
+   * Ends the outermost of `ends` with only inline elements, paragraphs and other `ends` between it
+   * and here.
    */
   #endImplied(ends: readonly string[], at: number): void {
     if (!ends.some((name) => this.#lastOpen(name) >= 0)) return
@@ -254,7 +253,7 @@ class Tree {
   }
 }
 
-/** Whether an element says of itself that it is not shown. */
+/** Whether an element declares that it is not shown. */
 function isHidden(element: Element): boolean {
   if (element.attributes.includes('hidden') && attribute(element, 'hidden') !== undefined)
     return true
@@ -264,7 +263,7 @@ function isHidden(element: Element): boolean {
   )
 }
 
-/** Lower case, without the call where there is nothing to do: exporters write lower case. */
+/** Converts to lower case, without the call if it is not needed: exporters write lower case. */
 function lower(name: string): string {
   for (let i = 0; i < name.length; i++) {
     const code = name.charCodeAt(i)
@@ -302,14 +301,14 @@ function endOfMarkup(html: string, lt: number): number {
 }
 
 /**
- * What ends a comment. `<!-->` and `<!--->` are whole ones, `<!--!>` begins one (HTML standard,
- * comment start state and comment end bang state).
+ * The end of a comment. `<!-->` and `<!--->` are complete comments, `<!--!>` begins one (HTML
+ * standard, comment start state and comment end bang state).
  */
 const COMMENT_END = /--!?>/g
 
 /**
- * The index after the end tag that `pattern` finds, or before what it only looks at; the end of the
- * text if the element is never closed.
+ * The index after the end tag that `pattern` matches, or before its lookahead; the end of the text
+ * if the element is never closed.
  */
 function afterMatch(html: string, pattern: RegExp, from: number): number {
   pattern.lastIndex = from
@@ -341,7 +340,7 @@ function endOfSpan(html: string, from: number): number {
 
 const ANNOTATION = '<annotation encoding="application/x-tex">'
 
-/** The TeX of an equation's KaTeX markup; undefined if it carries none. */
+/** The TeX of an equation's KaTeX markup; undefined if it has none. */
 function texOf(katex: string): string | undefined {
   const start = katex.indexOf(ANNOTATION)
   if (start < 0) return undefined

@@ -1,13 +1,12 @@
-// Inline nodes → one string of Markdown. The string is written first with every mark as it would
-// stand, noting where the writer's own characters have a meaning (marks, spans) and where the
-// reader's do not (literals); escape.ts then sees the whole line at once and decides what needs
-// escaping.
+// Writes inline nodes as one string of Markdown. It is first written with all marks, and records
+// where the writer's own characters have a meaning (marks, spans) and where typed ones must not
+// (literals); escape.ts then sees the whole line and decides what to escape.
 import { escapeLine } from './escape.ts'
 import { endsInAutolink } from './escape/line-starts.ts'
 import { MARKER } from './links.ts'
 import type { Inline } from './tree.ts'
 
-/** Where a line stands: what begins a block, follows a heading's `#`, or fills a table's cell. */
+/** The context of a line: it begins a block, follows a heading's `#`, or fills a table's cell. */
 export type LinePosition = 'paragraph' | 'item' | 'heading' | 'cell'
 
 /** A pair of marks around text. */
@@ -20,7 +19,7 @@ export interface Mark {
   close: number
 }
 
-/** What a program reads besides CommonMark, GFM and math. */
+/** The syntax that a program supports in addition to CommonMark, GFM and math. */
 export interface ExtraSyntax {
   /** `[[place|text]]`: Obsidian's links. */
   readonly wikiLinks: boolean
@@ -30,49 +29,46 @@ export interface ExtraSyntax {
   readonly headingIds: boolean
 }
 
-/** What every reader knows. */
+/** The syntax that every reader supports. */
 export const NO_EXTRA_SYNTAX: ExtraSyntax = {
   wikiLinks: false,
   directives: false,
   headingIds: false,
 }
 
-/** A line in the making. All numbers are indexes into `text`. */
+/** A line being written. All numbers are indexes into `text`. */
 export interface Draft {
   text: string
   position: LinePosition
   syntax: ExtraSyntax
-  /**
-   * From … to of what a person typed; `linked`: as a link's text or an image's description. In
-   * order.
-   */
+  /** Ranges of typed text, in order; `linked`: as a link's text or an image's description. */
   texts: { from: number; to: number; linked: boolean }[]
   marks: Mark[]
   /**
-   * From … to of what the writer made and no escape may touch: code, equations, destinations. In
-   * order.
+   * Ranges of the writer's own text that must not be escaped, in order: code, equations,
+   * destinations.
    */
   spans: { from: number; to: number }[]
-  /** From … to of whole links, their text included. In order. */
+  /** Ranges of whole links, including their text, in order. */
   links: { from: number; to: number }[]
-  /** Where its last line begins. */
+  /** The start of its last line. */
   lineStart: number
-  /** Whether what was typed last ends in an address that GFM makes a link. */
+  /** Whether the last typed text ends in an address that GFM makes a link. */
   endsInAutolink: boolean
 }
 
 const HAS_SPECIAL = /[\\`*_[\]<&~$|!]/
-/** First characters that can begin another block than a paragraph. */
+/** First characters that can begin a block other than a paragraph. */
 const BLOCK_START = /^[#>+\-=:\d]/
 
-/** TABLE of the marks that CommonMark and GFM have characters for. */
+/** TABLE of the marks for which CommonMark and GFM have characters. */
 const MARKS = {
   strong: { char: '*', length: 2 },
   emphasis: { char: '*', length: 1 },
   delete: { char: '~', length: 2 },
 } as const
 
-/** Writes inline nodes as they must stand at `place`; lines are parted by `\n`. */
+/** Writes inline nodes for the context `place`; lines are separated by `\n`. */
 export function writeInline(
   nodes: readonly Inline[],
   position: LinePosition,
@@ -154,7 +150,7 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
 }
 
 function writeBreak(draft: Draft, linked: boolean): void {
-  // Cells and headings are one line of Markdown each; for a heading there is no break at all.
+  // Cells and headings are one line of Markdown each; a heading cannot have a break at all.
   if (draft.position === 'cell') writeSpan('<br>', draft)
   else if (draft.position === 'heading') draft.text += draft.text.endsWith(' ') ? '' : ' '
   // A backslash alone on a line would be all that it shows.
@@ -163,7 +159,7 @@ function writeBreak(draft: Draft, linked: boolean): void {
     // Some readers see no link where a backslash ends a line of its text. Spaces on a line of their
     // own would end the block.
     if (linked && draft.text.length > draft.lineStart) draft.text += '  \n'
-    // GFM would take the backslash for a part of an address in front of it.
+    // GFM would read the backslash as part of an address before it.
     else draft.text += draft.endsInAutolink ? ' \\\n' : '\\\n'
     draft.lineStart = draft.text.length
   }
@@ -188,7 +184,8 @@ function writeText(source: string, draft: Draft, linked: boolean): void {
   const from = draft.text.length
   draft.text += source.includes('\n') ? source.replaceAll('\n', ' ') : source
   const last = draft.texts[draft.texts.length - 1]
-  // Texts that touch are one: what ends the first could mean something with what begins the second.
+  // Adjacent texts are joined, because the end of the first could have a meaning with the beginning
+  // of the second.
   if (last?.to === from && last.linked === linked) last.to = draft.text.length
   else draft.texts.push({ from, to: draft.text.length, linked })
   draft.endsInAutolink = !linked && endsInAutolink(source)
@@ -196,16 +193,15 @@ function writeText(source: string, draft: Draft, linked: boolean): void {
 
 function writeSpan(text: string, draft: Draft): void {
   const from = draft.text.length
-  // A cell ends at a pipe wherever it stands; GFM takes the backslash away before it reads the cell
-  // (GFM 4.10).
+  // A cell ends at any pipe; GFM removes the backslash before it reads the cell (GFM 4.10).
   draft.text += draft.position === 'cell' && text.includes('|') ? text.replaceAll('|', '\\|') : text
   draft.spans.push({ from, to: draft.text.length })
   draft.endsInAutolink = false
 }
 
 /**
- * Whether code would not survive between backticks: a cell takes the backslash before a pipe away
- * (GFM 4.10), and a block that begins with `[…]:` is a definition whatever the brackets belong to
+ * Whether code would not survive between backticks: a cell loses the backslash before a pipe (GFM
+ * 4.10), and a block that begins with `[…]:` is a definition, whatever the brackets belong to
  * (CommonMark 4.7).
  */
 function isMisread(code: string, position: LinePosition, linked: boolean): boolean {
@@ -226,8 +222,8 @@ function fenced(value: string, char: '`' | '$'): string {
 }
 
 /**
- * TeX for a cell, which would take the backslash of `\|` away: its other name, parted from a letter
- * behind it.
+ * TeX for a cell, which would lose the backslash of `\|`: its synonym, separated from a following
+ * letter.
  */
 function withoutEscapedPipes(tex: string): string {
   if (!tex.includes('\\|')) return tex
@@ -248,8 +244,8 @@ export function longestRun(value: string, char: string): number {
 }
 
 /**
- * A link's destination (CommonMark 6.3): as it is, but for what would end it or change under the
- * reader's escapes.
+ * A link's destination (CommonMark 6.3): unchanged, except for characters that would end it or be
+ * read as escapes.
  */
 function destination(url: string): string {
   if (url.startsWith(MARKER)) return url
@@ -263,7 +259,7 @@ function destination(url: string): string {
   return out
 }
 
-/** Whether parentheses pair up, no deeper than the 32 levels that readers of CommonMark promise. */
+/** Whether parentheses pair up, at most 32 levels deep, which every CommonMark reader supports. */
 function isBalanced(url: string): boolean {
   let depth = 0
   for (const c of url) {

@@ -1,8 +1,8 @@
-/** How many pieces are put together at once. */
+/** Number of pieces joined at a time. */
 const BATCH_PIECES = 4096
 
 /**
- * A long text in the making. Strings that grow by `+=` keep a node for each piece until they are
+ * A long text being built. Strings that grow by `+=` keep a node for each piece until they are
  * read; a page of ten megabytes in tiny pieces would take a gigabyte that way.
  */
 export class Pieces {

@@ -1,5 +1,5 @@
-// Where the nodes of a tree come from in the page's HTML (unist's `position`). Elements get their places
-// while they are parsed, nodes theirs from the elements that they are read from.
+// Positions of a tree's nodes in the page's HTML (unist's `position`). Elements get their ranges
+// while they are parsed, and nodes get theirs from the elements that they are read from.
 import type { Element, Node } from './html.ts'
 import type { Block, Inline, ListItem, Point, Root, TableCell, TableRow } from './tree.ts'
 
@@ -9,27 +9,27 @@ export interface Range {
   readonly end: number
 }
 
-/** The places of a page's elements and of its nodes, while it is read. */
+/** The ranges of a page's elements and nodes, while it is read. */
 export class Positions {
-  /** Of elements: with their tags, and between them. */
+  /** Ranges of elements: with their tags, and between them. */
   readonly #outer = new WeakMap<Element, Range>()
   readonly #inner = new WeakMap<Element, Range>()
   readonly #nodes = new WeakMap<object, Range>()
-  /** The content of the element that is being read. */
+  /** The content of the element being read. */
   #within: Range
 
-  /** @param length of the parsed text */
+  /** @param length the length of the parsed text */
   constructor(length: number) {
     this.#within = { start: 0, end: length }
   }
 
-  /** @param content where its content begins */
+  /** @param content the start of its content */
   open(element: Element, start: number, content: number): void {
     this.#outer.set(element, { start, end: content })
     this.#inner.set(element, { start: content, end: content })
   }
 
-  /** @param content where its content ends */
+  /** @param content the end of its content */
   close(element: Element, content: number, end: number): void {
     this.#outer.set(element, { start: this.#outer.get(element)?.start ?? 0, end })
     this.#inner.set(element, { start: this.contentOf(element).start, end: content })
@@ -44,17 +44,23 @@ export class Positions {
     return result
   }
 
-  /** An element with its tags; of one that the page does not have, what is around it. */
+  /**
+   * The range of an element with its tags; for an element that is not in the page, the range around
+   * it.
+   */
   ofElement(element: Element): Range {
     return this.#outer.get(element) ?? this.#within
   }
 
-  /** What is between an element's tags. */
+  /** The range between an element's tags. */
   contentOf(element: Element): Range {
     return this.#inner.get(element) ?? this.#within
   }
 
-  /** The siblings `nodes[from … to)`: a text reaches to its neighbours, or to the ends of `within`. */
+  /**
+   * The range of the siblings `nodes[from … to)`: a text extends to its neighbours, or to the ends
+   * of `within`.
+   */
   ofSiblings(nodes: readonly Node[], from: number, to: number, within = this.#within): Range {
     const outer = (node: Node | undefined): Range | undefined =>
       typeof node === 'object' ? this.#outer.get(node) : undefined
@@ -64,7 +70,7 @@ export class Positions {
     }
   }
 
-  /** Places a node that has no place yet. */
+  /** Gives a node a range if it has none yet. */
   place(node: object, range: Range): void {
     if (!this.#nodes.has(node)) this.#nodes.set(node, range)
   }
@@ -82,11 +88,11 @@ function childrenOf(node: AnyNode): readonly AnyNode[] {
 }
 
 /**
- * Gives each node of a tree its position. A parent reaches around its children. A node that the page
- * does not write has the position of its parent.
+ * Gives each node of a tree its position. A parent extends around its children. A node that the
+ * page does not write has the position of its parent.
  *
- * @param source the page, as it was before it was parsed
- * @param parsed the text that the places are in
+ * @param source the page before parsing
+ * @param parsed the text to which the ranges refer
  */
 export function addPositions(
   tree: Root,
@@ -104,7 +110,7 @@ export function addPositions(
   add(tree, { start: 0, end: parsed.length })
 }
 
-/** Finds the range of a node and those below it, where one is known. */
+/** Finds the range of a node and its descendants, if known. */
 function measure(node: AnyNode, places: Positions, ranges: Map<AnyNode, Range>): Range | undefined {
   let range = places.of(node)
   for (const child of childrenOf(node)) {
@@ -120,7 +126,7 @@ function measure(node: AnyNode, places: Positions, ranges: Map<AnyNode, Range>):
   return range
 }
 
-/** From a place in the parsed text to a point in the source. */
+/** Maps an index in the parsed text to a point in the source. */
 function points(source: string, parsed: string): (at: number) => Point {
   const offsets = source === parsed ? null : offsetsIn(source, parsed.length)
   const lines = [0]

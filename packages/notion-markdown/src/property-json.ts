@@ -1,18 +1,18 @@
-// The values of properties as JSON: numbers, truth values, dates, lists, pages by their ids.
+// The values of properties as JSON: numbers, booleans, dates, lists, pages by their ids.
 import type { LinkedValue, Property, PropertyValue } from './property-values.ts'
 
-/** The id of the page that an address leads to; null where it has none, or is none of the export's. */
+/** The id of an address's page; null if the page has none, or is not in the export. */
 export type PageId = (url: string) => string | null
 
 const NOTION_ID = /((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:\.(?:html?|md))?(?:[?#]|$)/i
 
-/** The id of a related page, 32 hex digits; null where nothing tells. */
+/** The id of a related page, 32 hex digits; null if unknown. */
 export function relatedId({ url }: LinkedValue, pageId: PageId): string | null {
   if (url === null) return null
   return pageId(url) ?? NOTION_ID.exec(url)?.[1]?.replaceAll('-', '').toLowerCase() ?? null
 }
 
-/** A value as JSON has it; null where there is none. */
+/** A value as JSON; null if there is none. */
 export function jsonOf(value: PropertyValue, pageId: PageId): unknown {
   switch (value.type) {
     case 'empty':
@@ -30,7 +30,7 @@ export function jsonOf(value: PropertyValue, pageId: PageId): unknown {
   }
 }
 
-/** The properties of a page as JSON, by their names. */
+/** The properties of a page as JSON, by name. */
 export function propertiesJson(
   properties: Readonly<Record<string, Property>>,
   pageId: PageId,

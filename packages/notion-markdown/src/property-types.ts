@@ -1,12 +1,12 @@
-// The types of properties, and how an export tells them.
+// The types of properties, and how to recognize them in an export.
 import { attribute, find, type Element } from './html.ts'
 
 /**
  * TABLE of the types, by their names in Notion's API
- * (https://developers.notion.com/reference/property-object): the class of the drawing in the head of
- * a database's column; the picture that exporters since 2025 show there, which people can change;
- * what a page's row of properties is called; and whether cells hold text or a list of values (where
- * neither is said, anything).
+ * (https://developers.notion.com/reference/property-object): the class of the drawing in the head
+ * of a database's column; the picture that exporters since 2025 show there, which people can
+ * change; what a page's row of properties is called; and whether cells contain text or a list of
+ * values (anything, if neither is given).
  */
 export const PROPERTY_TYPES = [
   { type: 'title', drawing: 'Title', picture: 'font', rows: ['title'], holds: 'text' },
@@ -66,22 +66,22 @@ export const PROPERTY_TYPES = [
 export type PropertyType = (typeof PROPERTY_TYPES)[number]['type']
 
 /**
- * What a property holds: text, in which people, links and dates are a part of what it says; a list
- * of values; or nobody knows.
+ * The contents of a property: text, which may include people, links and dates; a list of values; or
+ * unknown.
  */
 export type ValueKind = 'text' | 'list' | 'unknown'
 
-/** What the head of a database's column, or the class of a page's row, tells of its property. */
+/** The type of a property, from the head of a database's column or the class of a page's row. */
 export interface KnownType {
   readonly type: PropertyType | null
-  /** Whether a picture alone says so, which people can change. */
+  /** Whether only a picture tells the type, which people can change. */
   readonly isPictured: boolean
   readonly holds: ValueKind
 }
 
 const UNKNOWN: KnownType = { type: null, isPictured: false, holds: 'unknown' }
 
-/** What is known of a database's column by the drawing or the picture in its head. */
+/** The type of a database's column, from the drawing or the picture in its head. */
 export function typeOfColumn(head: Element): KnownType {
   const drawn = find(head, 3, (below) => below.name === 'svg' || below.name === 'img')
   if (drawn === undefined) return UNKNOWN
@@ -95,7 +95,7 @@ export function typeOfColumn(head: Element): KnownType {
   return { type: shown.type, isPictured: true, holds: holds === 'list' ? 'unknown' : holds }
 }
 
-/** What is known of a page's property by its row's class. */
+/** The type of a page's property, from its row's class. */
 export function typeOfRow(row: Element): KnownType {
   const name = /\bproperty-row-([a-z_]+)/.exec(attribute(row, 'class') ?? '')?.[1]
   if (name === undefined) return UNKNOWN

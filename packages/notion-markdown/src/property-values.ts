@@ -1,4 +1,4 @@
-// The values of properties as what they are: numbers, truth values, dates, lists, links.
+// The typed values of properties: numbers, booleans, dates, lists, links.
 import { readDate, readIsoDate, type DateValue } from './dates.ts'
 import {
   attribute,
@@ -14,10 +14,12 @@ import { decodeOnce, encodePath } from './links.ts'
 import type { PropertyType } from './property-types.ts'
 import { plainText, type Inline } from './tree.ts'
 
-/** Where a value leads: a page or a file, whose address is between markers until its place is known. */
+/**
+ * The link of a value: a page or a file, whose address is between markers until it is resolved.
+ */
 export interface LinkedValue {
   text: string
-  /** Null where it leads nowhere. */
+  /** Null if it has no target. */
   url: string | null
 }
 
@@ -32,29 +34,29 @@ export type PropertyValue =
   | { type: 'files'; values: LinkedValue[] }
   | { type: 'relation'; values: LinkedValue[] }
 
-/** A property of a page: its type in Notion, null where the export does not say; and its value. */
+/** A property of a page: its type in Notion, null if the export does not tell, and its value. */
 export interface Property {
   type: PropertyType | null
   value: PropertyValue
 }
 
 /**
- * What the export holds of a value, before its type is known: its text, and what its markup tells.
- * Text alone is all that CSV has.
+ * A value in the export, before its type is known: its text, and what its markup tells. CSV has
+ * only text.
  */
 export interface RawValue {
   text: string
-  /** Of a check box. */
+  /** The state of a check box. */
   isChecked?: boolean
-  /** Options and people, and which of them they are. */
+  /** Options or people, and which of the two. */
   options?: string[]
   optionKind?: OptionKind
   links?: LinkedValue[]
-  /** Of a date: its machine-readable form, empty where the markup has none. */
+  /** The machine-readable form of a date, empty if the markup has none. */
   time?: string
 }
 
-/** TABLE of what a cell shows as options: the class of each, and what it is. */
+/** TABLE of the classes of options in a cell, and their kinds. */
 const OPTIONS = [
   { name: 'selected-value', kind: 'select' },
   { name: 'status-value', kind: 'status' },
@@ -62,10 +64,10 @@ const OPTIONS = [
 ] as const
 type OptionKind = (typeof OPTIONS)[number]['kind']
 
-/** Types that hold lists, whatever they hold. */
+/** Types whose values are always lists. */
 const LISTS: ReadonlySet<PropertyType> = new Set(['multi_select', 'people'])
 const DATES: ReadonlySet<PropertyType> = new Set(['date', 'created_time', 'last_edited_time'])
-/** Types whose values may look like numbers and are none: leading zeros and signs in them count. */
+/** Types whose values may look like numbers but are not: their leading zeros and signs matter. */
 const TEXTS: ReadonlySet<PropertyType> = new Set([
   'title',
   'rich_text',
@@ -81,8 +83,8 @@ const TEXTS: ReadonlySet<PropertyType> = new Set([
 /**
  * Reads a value as far as its markup tells.
  *
- * @param cell what the exporter wrote
- * @param shown the same, read
+ * @param cell the exporter's markup
+ * @param shown the same as inline nodes
  */
 export function readRawValue(cell: Element, shown: readonly Inline[]): RawValue {
   const raw = rawOfText(shown)
@@ -99,7 +101,7 @@ export function readRawValue(cell: Element, shown: readonly Inline[]): RawValue 
   return raw
 }
 
-/** The same of what has no markup: its text, and its links. */
+/** The same for a value without markup: its text and its links. */
 export function rawOfText(shown: readonly Inline[]): RawValue {
   const links = linksOf(shown)
   return {
@@ -109,9 +111,9 @@ export function rawOfText(shown: readonly Inline[]): RawValue {
 }
 
 /**
- * The value of a property of this type. What cannot be read as the type stays text.
+ * The value of a property of this type. A value that cannot be read as the type stays text.
  *
- * @param folder where files lie that are named in CSV; undefined where that is not known
+ * @param folder the folder of files that are named in CSV; undefined if unknown
  */
 export function valueOf(raw: RawValue, type: PropertyType | null, folder?: string): PropertyValue {
   const { text, options = [] } = raw
@@ -133,7 +135,7 @@ export function valueOf(raw: RawValue, type: PropertyType | null, folder?: strin
   return number === null ? { type: 'text', value: text } : { type: 'number', value: number }
 }
 
-/** TABLE of what stands for check boxes in text, and in CSV. */
+/** TABLE of the forms of check boxes in text and in CSV. */
 const BOXES: ReadonlyMap<string, boolean> = new Map([
   ['☑', true],
   ['☐', false],
@@ -142,8 +144,8 @@ const BOXES: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * The type that the markup of a column's values tells; null where it tells none, or several. One
- * option may be one of several.
+ * The type that the markup of a column's values indicates; null if it indicates none, or several. A
+ * single option may be one of several.
  */
 export function typeOfValues(values: Iterable<RawValue>): PropertyType | null {
   let found: PropertyType | null = null
@@ -158,7 +160,7 @@ export function typeOfValues(values: Iterable<RawValue>): PropertyType | null {
   return found === 'select' ? (isMultiple ? 'multi_select' : null) : found
 }
 
-/** Whether a value may be of a type that only a picture tells. */
+/** Whether a value may be of a type that only a picture indicates. */
 export function mayBe(raw: RawValue, type: PropertyType): boolean {
   if (raw.text === '' && raw.isChecked === undefined) return true
   const own = markedType(raw)
@@ -178,7 +180,7 @@ function markedType(raw: RawValue): PropertyType | null {
 function listOf(text: string, options: readonly string[], type: PropertyType): PropertyValue {
   if (options.length > 0) return { type: 'list', values: [...options] }
   if (text === '') return { type: 'list', values: [] }
-  // In CSV. An option's name has no comma (Notion refuses it), a person's may.
+  // In CSV, an option's name has no comma (Notion does not allow it), but a person's may.
   if (type === 'multi_select')
     return { type: 'list', values: text.split(/, ?/).filter((one) => one !== '') }
   return text.includes(',') ? { type: 'text', value: text } : { type: 'list', values: [text] }
@@ -189,7 +191,7 @@ function linkedOf({ text, links }: RawValue, type: 'relation' | 'files'): Proper
   return text === '' ? { type, values: [] } : null
 }
 
-/** What CSV says where it cannot be read, or the export has no links, is the text that it is. */
+/** If CSV cannot be parsed, or the export has no links, its value is plain text. */
 function linkedText(
   text: string,
   values: LinkedValue[] | null,
@@ -201,7 +203,7 @@ function linkedText(
     : { type, values: [{ text, url: null }] }
 }
 
-/** `Title (address), Title (address)`, as CSV has relations; null where it is something else. */
+/** `Title (address), Title (address)`, the form of relations in CSV; null for anything else. */
 function relationsIn(text: string): LinkedValue[] | null {
   const values: LinkedValue[] = []
   let title: string[] = []
@@ -216,7 +218,7 @@ function relationsIn(text: string): LinkedValue[] | null {
   return title.length > 0 ? null : values
 }
 
-/** `Folder%20h/a.png, https://…`, as CSV has files. */
+/** `Folder%20h/a.png, https://…`, the form of files in CSV. */
 function filesIn(text: string, folder: string | undefined): LinkedValue[] | null {
   const values = text.split(', ').map((url): LinkedValue | null => {
     if (/\s/.test(url)) return null
@@ -229,14 +231,17 @@ function filesIn(text: string, folder: string | undefined): LinkedValue[] | null
   return values.includes(null) ? null : values.filter((value) => value !== null)
 }
 
-/** A number as every language writes it; with a sign for thousands, money or percent it stays text. */
+/**
+ * A number in the form that all languages share; with a sign for thousands, money or percent, it
+ * stays text.
+ */
 export function readNumber(text: string): number | null {
   if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) || text.replace(/\D/g, '').length > 15) return null
   const value = Number(text)
   return Object.is(value, -0) ? null : value
 }
 
-/** The options and the people of a cell. */
+/** The options and people of a cell. */
 function optionsOf(cell: Element): { text: string; kind: OptionKind }[] {
   return cell.children.flatMap((node) => {
     if (typeof node === 'string' || node.name !== 'span') return []
@@ -250,7 +255,7 @@ function optionsOf(cell: Element): { text: string; kind: OptionKind }[] {
 const isWord = (node: Node): boolean =>
   typeof node === 'string' || !(hasClass(node, 'user-icon') || hasClass(node, 'status-dot'))
 
-/** Every link and image among inline nodes; text between them that is no mere separator stays. */
+/** Every link and image among inline nodes, and text between them that is not just a separator. */
 function linksOf(nodes: readonly Inline[]): LinkedValue[] {
   return nodes.flatMap((node): LinkedValue[] => {
     if (node.type === 'link') return [{ text: plainText([node]).trim() || node.url, url: node.url }]

@@ -1,18 +1,18 @@
-// Runs: a line of text as pieces that carry their marks, the form between the exporter's HTML (one
-// nest of tags a run, spaces and line breaks inside the tags) and the tree (each mark once, as far
-// as it reaches, without spaces at its edges).
+// Runs: a line of text as pieces with their marks, the form between the exporter's HTML (nested
+// tags for each run, with spaces and line breaks inside the tags) and the tree (each mark once, as
+// far as it extends, without spaces at its edges).
 import type { Positions, Range } from './positions.ts'
 import type { Inline } from './tree.ts'
 
 /** The bits of `Run.marks`. */
 export const MARK = { underline: 1, delete: 2, strong: 4, emphasis: 8, code: 16 } as const
 
-/** The marks that are nested. Where two reach equally far, the first is the outer one. */
+/** The nested marks. If two extend equally far, the first is the outer one. */
 const NESTING_ORDER = ['underline', 'delete', 'strong', 'emphasis'] as const
 
 /**
- * A piece of a line. `value` is its text, its TeX, (image) its address, or (break) what made it:
- * nothing for a newline, `typed` for a `<br>` between words of the same format, `br` for any other.
+ * A piece of a line. `value` is its text, its TeX, an image's address, or the origin of a break:
+ * empty for a newline, `typed` for a `<br>` between words of the same format, `br` for any other.
  */
 export interface Run {
   kind: 'text' | 'math' | 'break' | 'image'
@@ -20,17 +20,17 @@ export interface Run {
   /** An image's description. */
   alt?: string
   marks: number
-  /** The address of the link that it is in; runs of one address in a row become one link. */
+  /** The address of its link; consecutive runs with the same address become one link. */
   link: string | null
-  /** Its place in the page, if positions are wanted. */
+  /** Its range in the page, if positions are requested. */
   at?: Range
 }
 
 const BLANK = /^\s*$/
 
 /**
- * The inline nodes of a line: white space out of marks, twins merged, breaks at the edges dropped,
- * marks nested.
+ * The inline nodes of a line: white space moved out of marks, equal neighbours merged, breaks at
+ * the edges dropped, marks nested.
  */
 export function nestMarks(runs: readonly Run[], positions?: Positions | null): Inline[] {
   const plain = plainValue(runs)
@@ -39,7 +39,7 @@ export function nestMarks(runs: readonly Run[], positions?: Positions | null): I
   return buildTree(clean, { from: 0, to: clean.length, done: 0, linked: false }, positions)
 }
 
-/** As `nestMarks`, but a blank line ends a paragraph: no mark and no link reaches over it. */
+/** Like `nestMarks`, but a blank line ends a paragraph: no mark or link extends over it. */
 export function nestParagraphs(runs: readonly Run[], positions?: Positions | null): Inline[][] {
   const plain = plainValue(runs)
   if (plain !== undefined)
@@ -49,13 +49,13 @@ export function nestParagraphs(runs: readonly Run[], positions?: Positions | nul
   )
 }
 
-/** The nodes of a run, in its place. */
+/** The nodes of a run, with its range. */
 function placed(nodes: Inline[], run: Run | undefined, positions?: Positions | null): Inline[] {
   if (positions && run?.at) for (const node of nodes) positions.place(node, run.at)
   return nodes
 }
 
-/** The text of a line that is nothing else; undefined where marks, links or breaks are in it. */
+/** The text of a line that is only text; undefined if it has marks, links or breaks. */
 function plainValue(runs: readonly Run[]): string | undefined {
   const [only] = runs
   if (only === undefined) return ''
@@ -66,7 +66,7 @@ function plainValue(runs: readonly Run[]): string | undefined {
 
 const isBreak = (run: Run): boolean => run.kind === 'break'
 
-/** Cuts nodes at each two or more breaks in a row; breaks are at no end. */
+/** Splits nodes at each two or more consecutive breaks; there are no breaks at the ends. */
 function splitAtBlankLines<T>(nodes: readonly T[], isBreak: (node: T) => boolean): T[][] {
   const paragraphs: T[][] = []
   let from = 0
@@ -84,7 +84,7 @@ function splitAtBlankLines<T>(nodes: readonly T[], isBreak: (node: T) => boolean
   return paragraphs
 }
 
-/** The nodes of text without marks, whose lines are parted by `\n`; none if it shows nothing. */
+/** The nodes of text without marks, with lines separated by `\n`; none if it shows nothing. */
 export function textOf(value: string): Inline[] {
   if (BLANK.test(value)) return []
   if (!value.includes('\n')) return [{ type: 'text', value: trimLine(value) }]
@@ -103,12 +103,12 @@ export function textOf(value: string): Inline[] {
   return nodes
 }
 
-/** As `textOf`, but a blank line ends a paragraph. */
+/** Like `textOf`, but a blank line ends a paragraph. */
 export function paragraphsOf(value: string): Inline[][] {
   return splitAtBlankLines(textOf(value), ({ type }) => type === 'break')
 }
 
-/** Each run cut into words and the white space and line breaks around them. */
+/** Splits each run into words and the white space and line breaks around them. */
 function splitLines(runs: readonly Run[]): Run[] {
   const out: Run[] = []
   for (const run of runs) {
@@ -140,9 +140,7 @@ export function isBlank(run: Run): boolean {
   return run.kind === 'break' || (run.kind === 'text' && BLANK.test(run.value))
 }
 
-/**
- * White space and breaks keep a mark only where all of them and what stands on both sides carry it.
- */
+/** White space and breaks keep a mark only if all of them and both neighbours have it. */
 function moveSpacesOut(runs: Run[]): Run[] {
   const out: Run[] = []
   let before: Run | undefined
@@ -155,7 +153,7 @@ function moveSpacesOut(runs: Run[]): Run[] {
     let end = i
     while (end < runs.length && isBlank(runs[end]!)) end++
     const after = runs[end]
-    // What one of them does not carry ends before it.
+    // A mark that one of them lacks ends before it.
     const blanks = runs.slice(i, end)
     const marks =
       before && after
@@ -175,7 +173,7 @@ function moveSpacesOut(runs: Run[]): Run[] {
   return out
 }
 
-/** Twins merged; nothing that shows nothing at the ends; no spaces around breaks. */
+/** Merges equal neighbours, and removes invisible runs at the ends, and spaces around breaks. */
 function mergeRuns(runs: Run[]): Run[] {
   const out: Run[] = []
   for (const run of runs) {
@@ -218,7 +216,7 @@ function mergeRuns(runs: Run[]): Run[] {
 }
 
 /**
- * Breaks in a row, as many as somebody typed. Exporters since 2024 write one `<br>` too many where
+ * Consecutive breaks, as many as were typed. Exporters since 2024 write one `<br>` too many where
  * the formatting changes; newlines beside a `<br>` come from editors, and all others are typed.
  */
 function withoutDoubledBreaks(runs: readonly Run[]): Run[] {
@@ -240,7 +238,9 @@ function withoutDoubledBreaks(runs: readonly Run[]): Run[] {
   return out
 }
 
-/** Without the spaces and tabs at a line's ends, which Markdown drops or takes for structure. */
+/**
+ * The text without spaces and tabs at a line's ends, which Markdown drops or reads as structure.
+ */
 function trimLine(value: string, ends: 'both' | 'start' | 'end' = 'both'): string {
   let start = 0
   let end = value.length
@@ -250,7 +250,7 @@ function trimLine(value: string, ends: 'both' | 'start' | 'end' = 'both'): strin
   return value.slice(start, end)
 }
 
-/** Two runs of text as one. */
+/** Joins two runs of text. */
 function merged(run: Run, next: Run): Run {
   const value = run.value + next.value
   if (!run.at || !next.at) return { ...run, value }
@@ -261,7 +261,7 @@ function merged(run: Run, next: Run): Run {
   return { ...run, value, at }
 }
 
-/** Runs `from … to` whose marks `done` are nested already, in a link or not. */
+/** Nests the runs `from … to`, whose marks `done` are already nested, in a link or not. */
 interface Stretch {
   from: number
   to: number
@@ -269,7 +269,7 @@ interface Stretch {
   linked: boolean
 }
 
-/** Nests the marks of runs: the one that reaches farthest is the outermost. */
+/** Nests the marks of runs: the one that extends farthest is the outermost. */
 function buildTree(
   runs: readonly Run[],
   { from, to, done, linked }: Stretch,

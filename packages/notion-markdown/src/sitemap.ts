@@ -1,4 +1,4 @@
-// The sitemap of a workspace's export (index.html): no page of the workspace, but its table of
+// The sitemap of a workspace's export (index.html): not a page of the workspace, but its table of
 // contents.
 import { attribute, find, textContent, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
@@ -8,18 +8,18 @@ import type { Block, List, Root } from './tree.ts'
 
 /** One line of a sitemap. */
 export interface SitemapEntry {
-  /** The page's key; null where the archive does not hold it. */
+  /** The page's key; null if the archive does not have it. */
   page: string | null
-  /** Where the line leads otherwise. */
+  /** The line's target if it is not such a page. */
   url: string | null
-  /** What it says, without the id and the ending of a file's name. */
+  /** Its text, without the id and extension of a file's name. */
   label: string
   below: SitemapEntry[]
 }
 
-/** What a sitemap says. */
+/** The contents of a sitemap. */
 export interface Sitemap {
-  /** The id as 32 hex digits. */
+  /** The workspace's id as 32 hex digits. */
   workspace: { id: string | null; name: string | null }
   entries: SitemapEntry[]
 }
@@ -38,13 +38,13 @@ const isLink = (node: Node): node is Element => typeof node !== 'string' && node
 export function readSitemap(html: string, links: Links): Sitemap {
   const document = parseHtml(cleanText(html))
   const workspace: Sitemap['workspace'] = { id: null, name: null }
-  // Around the workspace's details the outermost list has the workspace's id, and no link.
+  // Around the workspace's details, the outermost list has the workspace's id, and no link.
   const outermost = find(document, 8, isList)
   if (outermost && !outermost.children.some(isLink))
     workspace.id = withoutDashes(LIST_ID.exec(attribute(outermost, 'id') ?? '')?.[1])
   const entries: SitemapEntry[] = []
   readEntries(document.children, links, entries, (detail) => {
-    // "Workspace name: N" beside "Workspace identifier: U", in the language of whoever exported.
+    // "Workspace name: N" beside "Workspace identifier: U", in the exporting user's language.
     const value = /^[^:：]*[:：]\s*(.*)$/su.exec(detail)?.[1]?.trim() ?? ''
     if (UUID.test(value)) workspace.id ??= withoutDashes(value)
     else if (value !== '') workspace.name ??= value
@@ -56,7 +56,7 @@ function isList(node: Element): boolean {
   return node.name === 'ul' && (attribute(node, 'id') ?? '').startsWith('id::')
 }
 
-/** Adds the entries among nodes to `entries`, and hands over the paragraphs beside them. */
+/** Adds the entries among nodes to `entries`, and passes the paragraphs beside them to `onDetail`. */
 function readEntries(
   nodes: readonly Node[],
   links: Links,
@@ -79,7 +79,7 @@ function readEntries(
   }
 }
 
-/** What the document calls its first page. */
+/** The document's name for its first page. */
 export function titleOfSitemap({ workspace }: Sitemap): string {
   return workspace.name ?? 'Contents'
 }
@@ -87,8 +87,8 @@ export function titleOfSitemap({ workspace }: Sitemap): string {
 /**
  * A sitemap as a page: the workspace's name over a nested list of links.
  *
- * @param nameOf what a page is called, its icon in front (or what the line says, where it shows
- *   what that means); undefined where there is no such page
+ * @param nameOf the name of a page, preceded by its icon (or the line's text, if that already names
+ *   it); undefined if there is no such page
  * @param place the address of a page within the document
  */
 export function writeSitemap(

@@ -1,30 +1,31 @@
-// The source map: for each block of Notion's its place in the document, in bytes.
+// The source map: the range of each Notion block in the document, in bytes.
 import type { SourcePart } from './source-marks.ts'
 
 /**
- * Where the document shows a block. Ranges are in order and never overlap: each holds what the block
- * shows itself, without the blocks inside it. A block whose own words are parted has several.
+ * A range of the document that shows a block. Ranges are in order and never overlap: each covers
+ * what the block itself shows, without the blocks inside it. A block whose own words are not
+ * contiguous has several.
  */
 export interface SourceRange {
   /**
-   * The block's id, 32 hex digits. What has none in the export has that of the nearest block around
-   * it, in the end the page's; null where the page has none.
+   * The block's id, 32 hex digits. Content without an id has that of the nearest block around it,
+   * or else the page's; null if the page has none.
    */
   block_id: string | null
   /** The id of the page that shows it. */
   page_id: string | null
-  /** From … to, in bytes of the document in UTF-8. */
+  /** Start and end, in UTF-8 bytes of the document. */
   start: number
   end: number
 }
 
-/** What may stand between two parts of one range: line ends and the signs of quotes. */
+/** Text allowed between two parts of one range: line ends and the signs of quotes. */
 const BETWEEN = /^[\s>]*$/
 
 /**
  * The ranges of one page.
  *
- * @param base where the page begins in the document, in bytes
+ * @param base the start of the page in the document, in bytes
  */
 export function sourceRanges(
   { markdown, parts }: { markdown: string; parts: readonly SourcePart[] },
@@ -61,7 +62,7 @@ export function utf8Length(text: string, from = 0, to = text.length): number {
     bytes += code < 0x800 ? 1 : 2
     const isPair =
       code >= 0xd800 && code < 0xdc00 && i + 1 < to && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00
-    // Four bytes for two units.
+    // A pair takes four bytes.
     if (isPair) i++
   }
   return bytes

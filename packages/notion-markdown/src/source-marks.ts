@@ -1,20 +1,20 @@
-// Which block of Notion's each part of a page's Markdown comes from. While a page is written, marks
-// around the parts say so; they stay in the text until its links are resolved, because that moves
-// everything behind them, and are read back and removed then.
+// Tracks the Notion block of each part of a page's Markdown. While a page is written, marks are put
+// around the parts; they stay in the text until its links are resolved, because that moves
+// everything after them, and are then read and removed.
 import { MARKER } from './links.ts'
 
-/** The ids (32 hex digits) of blocks, list items and table rows that have one of their own. */
+/** The ids (32 hex digits) of blocks, list items and table rows that have one. */
 export type BlockIds = Map<object, string>
 
-/** What a writer needs to mark its text: the ids, and the page's own, for what has none. */
+/** The data for marks: the ids, and the page's own id for content without one. */
 export interface BlockSource {
   ids: BlockIds
-  /** 32 hex digits; null where the page has none. */
+  /** 32 hex digits; null if the page has none. */
   page: string | null
 }
 
 /**
- * What a part is: a heading or the summary of a toggle heading (both are in the outline), the
+ * The kind of a part: a heading or the summary of a toggle heading (both are in the outline), the
  * summary or the end of a toggle, the header or a row of a table, or anything else.
  */
 export type PartKind =
@@ -31,34 +31,34 @@ export interface SourcePart {
   kind: PartKind
   /** A heading's depth in Markdown; 0 for everything else. */
   level: number
-  /** In how many blocks it lies; the first part of a block counts as the block itself. */
+  /** The number of blocks around it; the first part of a block counts as the block itself. */
   depth: number
-  /** The id of the nearest block around it that has one, in the end the page's. */
+  /** The id of the nearest block around it that has one, or else the page's. */
   block: string | null
-  /** From … to in the text, in UTF-16 code units. */
+  /** Start and end in the text, in UTF-16 code units. */
   start: number
   end: number
 }
 
-/** Begins what stands between two markers where it is no address of a link. */
+/** The prefix of text between two markers that is not a link's address. */
 const SIGN = '@'
 
 /** Ends a part. */
 export const PART_END = `${MARKER}${SIGN}${MARKER}`
 
-/** Whether what stands between two markers marks a part. */
+/** Whether the text between two markers marks a part. */
 export function isPartMark(marked: string): boolean {
   return marked.startsWith(SIGN)
 }
 
-/** The marks of one page in the making. */
+/** The marks of a page being written. */
 export class SourceMarks {
   readonly #ids: BlockIds
   #block: string | null
-  /** Open containers, and how many of them have a part already. */
+  /** Open containers, and how many of them already have a part. */
   #open = 0
   #used = 0
-  /** The signs of list items and quotes that the next part begins with. */
+  /** The signs of list items and quotes with which the next part begins. */
   #lead = ''
 
   constructor({ ids, page }: BlockSource) {
@@ -66,7 +66,7 @@ export class SourceMarks {
     this.#block = page
   }
 
-  /** Goes into a node. @returns what `leave` takes afterwards */
+  /** Enters a node. @returns the argument for `leave` */
   enter(node: object): string | null {
     const outer = this.#block
     this.#block = this.#ids.get(node) ?? outer
@@ -91,7 +91,7 @@ export class SourceMarks {
     this.#lead += sign
   }
 
-  /** What begins a part. */
+  /** The mark that begins a part. */
   begin(kind: PartKind, level = 0): string {
     const mark = `${MARKER}${SIGN}${kind}/${level}/${this.#used}/${this.#block ?? ''}${MARKER}${this.#lead}`
     this.#used = this.#open
@@ -99,7 +99,7 @@ export class SourceMarks {
     return mark
   }
 
-  /** Signs that nothing follows, as a part of their own. */
+  /** Signs without following content, as a separate part. */
   takeLead(): string {
     return this.#lead === '' ? '' : this.begin('other') + PART_END
   }

@@ -1,5 +1,5 @@
-// Inline nodes → HTML, for a toggle's `<summary>`: CommonMark reads Markdown inside it only between
-// blank lines.
+// Writes inline nodes as HTML, for a toggle's `<summary>`: CommonMark reads Markdown inside it only
+// between blank lines.
 import type { Depth, Inline } from './tree.ts'
 
 const TAG = { strong: 'strong', emphasis: 'em', delete: 'del', underline: 'u' } as const
@@ -19,7 +19,7 @@ export function writeSummary(
   return depth === null ? html : `<h${depth}${id}>${html}</h${depth}>`
 }
 
-/** Whether a summary holds what HTML cannot say: an equation would show as its source. */
+/** Whether a summary contains what HTML cannot express: an equation would show as its source. */
 export function needsMarkdown(nodes: readonly Inline[]): boolean {
   return nodes.some(
     (node) => node.type === 'inlineMath' || ('children' in node && needsMarkdown(node.children)),

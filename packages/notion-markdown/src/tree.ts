@@ -12,7 +12,7 @@ export interface Point {
   /** From 1 on. */
   line: number
   column: number
-  /** In UTF-16 code units, from 0 on. */
+  /** In UTF-16 code units, from 0. */
   offset: number
 }
 /** A range of a text (unist `Position`). */
@@ -21,9 +21,9 @@ export interface Position {
   /** The first point after it. */
   end: Point
 }
-/** What all nodes have (unist `Node`). */
+/** The common fields of all nodes (unist `Node`). */
 export interface Positioned {
-  /** Where the node comes from in the page's HTML, if `parsePage` is asked for positions. */
+  /** The node's position in the page's HTML, if `parsePage` was called with `positions`. */
   position?: Position
 }
 
@@ -69,7 +69,7 @@ export interface Image extends Positioned {
   alt: string
 }
 
-/** What stands in a line of text. */
+/** A node in a line of text. */
 export type Inline = Text | Break | InlineCode | InlineMath | Marked | Underline | Link | Image
 
 /** A heading (mdast `heading`). */
@@ -96,14 +96,14 @@ export interface List extends Positioned {
 /** An item of a list; `checked` makes it a to-do (mdast `listItem`). */
 export interface ListItem extends Positioned {
   type: 'listItem'
-  /** Whether a to-do is done; null for what is not a to-do. */
+  /** Whether a to-do is done; null if it is not a to-do. */
   checked: boolean | null
   children: Block[]
 }
 /** A quote or callout (mdast `blockquote`). */
 export interface Blockquote extends Positioned {
   type: 'blockquote'
-  /** How a callout is written that is to be more than a quote. */
+  /** The syntax of a callout that is more than a quote. */
   callout?: Callout
   children: Block[]
 }
@@ -146,7 +146,7 @@ export interface Details extends Positioned {
   children: Block[]
 }
 
-/** What stands on its own. */
+/** A block node. */
 export type Block =
   | Heading
   | Paragraph

@@ -1,4 +1,4 @@
-// An index for the pages of an export: the other pages, and the files beside them.
+// An index for the pages of an export: the other pages and the files.
 import type { Archive } from '../links.ts'
 import type { StoredDatabase } from './databases.ts'
 import type { ExportContents } from './contents.ts'
@@ -13,17 +13,14 @@ export function idInName(path: string): string | undefined {
   return ID_IN_NAME.exec(path)?.[1]?.toLowerCase()
 }
 
-/** The data of an export before a page is converted. */
+/** What is known of an export before a page is converted. */
 export interface ArchiveIndex {
   archive: Archive
-  /**
-   * The databases that have no page of their own: each becomes one, unless a page turns out to show
-   * it.
-   */
+  /** The databases without a page: each becomes a page, unless another page shows it. */
   unlisted: readonly StoredDatabase[]
 }
 
-/** An index for the pages of an export: the other pages, and the files beside them. */
+/** An index for the pages of an export: the other pages and the files. */
 export async function indexArchive(
   opened: ExportContents,
   databases: ReadonlyMap<string, StoredDatabase>,

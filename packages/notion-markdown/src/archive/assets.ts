@@ -9,10 +9,10 @@ import { fileSource } from './source.ts'
 
 /**
  * Writes every file of an export that is not a page under `folder`, at the paths to which the
- * document links. Their names have passed the archive's checks: none leads out of the folder.
+ * document links. The archive's checks have ensured that no name leads out of the folder.
  *
  * @param path the archive
- * @returns how many files were written
+ * @returns the number of files written
  * @throws InvalidArchive
  */
 export async function extractAssets(path: string, folder: string): Promise<number> {

@@ -1,15 +1,15 @@
-// Bytes to read at any place: in memory, or a part of others.
+// Bytes with random access: in memory, or a range of another source.
 
 /**
  * Bytes that can be read at any offset, such as a file. Only the result of a call is in memory.
  */
 export interface ByteSource {
-  /** How many bytes there are. */
+  /** The size in bytes. */
   readonly size: number
   /**
    * Reads exactly `length` bytes from `offset`.
    *
-   * @throws RangeError when they do not all lie inside the source
+   * @throws RangeError if they are not all inside the source
    */
   read(offset: number, length: number): Promise<Uint8Array>
 }
@@ -26,7 +26,7 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
 }
 
 /**
- * The `size` bytes of `source` from `start`, as a source of their own that cannot reach outside.
+ * The `size` bytes of `source` from `start`, as a separate source that cannot read outside them.
  */
 export function rangeSource(source: ByteSource, start: number, size: number): ByteSource {
   checkRange(source.size, start, size)
@@ -51,7 +51,7 @@ export async function* pieces(
   }
 }
 
-/** @throws RangeError where bytes do not all lie inside */
+/** @throws RangeError if bytes are not all inside */
 export function checkRange(size: number, offset: number, length: number): void {
   if (
     !(
@@ -66,7 +66,7 @@ export function checkRange(size: number, offset: number, length: number): void {
   }
 }
 
-/** All pieces as one. */
+/** Joins all pieces. */
 export async function wholeOf(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = []
   for await (const part of parts) all.push(part)

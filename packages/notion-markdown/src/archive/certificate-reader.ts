@@ -1,5 +1,5 @@
-// Reads pages for a certificate: in a thread beside the conversion, or in this thread if starting one
-// would cost more, or would take a core from another converter.
+// Reads pages for a certificate: in another thread, or in this one if starting a thread would cost
+// more, or would take a core from another converter.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { PageReader, type NumberedReading, type ReaderSetup } from './page-reader.ts'
@@ -8,27 +8,27 @@ import { PageReader, type NumberedReading, type ReaderSetup } from './page-reade
 export interface ExportedPage {
   /** Its path in the archive. */
   readonly path: string
-  /** The reader takes ownership: they are not used after that. */
+  /** The reader takes ownership; the caller must not use them afterwards. */
   readonly bytes: Uint8Array
   readonly text: string
 }
 
 /**
- * Reads pages for a certificate: each one of the export, then the Markdown it was converted to. What it
- * returns is awaited before the next page is given.
+ * Reads pages for a certificate: each one of the export, then the Markdown it was converted to. Its
+ * result must be awaited before the next page is passed.
  */
 export interface CertificateReader extends AsyncDisposable {
   exported(page: ExportedPage): void | Promise<void>
   /**
-   * @param page its place in the export
+   * @param page its index in the export
    * @param markdown with its links still marked
    */
   converted(page: number, markdown: string): void | Promise<void>
-  /** @returns the SHA-256 of the export's file, hexadecimal; null where it is not wanted */
+  /** @returns the SHA-256 of the export's file, hexadecimal; null if it is not requested */
   finish(): Promise<string | null>
 }
 
-/** What a thread reads. Bytes are handed over, not copied. */
+/** The input of a thread. Bytes are transferred, not copied. */
 type PageToRead =
   | { readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly number: number; readonly markdown: string }
@@ -36,24 +36,24 @@ type PageToRead =
 /** A message to the thread. */
 export type ReaderMessage = ReaderSetup | { readonly pages: readonly PageToRead[] } | 'finish'
 
-/** What it says: how many bytes it has read, and what it found; in the end, the hash. */
+/** A message from the thread: the number of bytes read, and the readings; at the end, the hash. */
 export type ReaderReport =
   | { readonly read: number; readonly readings: readonly NumberedReading[] }
   | { readonly sha256: string | null }
 
-/** Takes what was read of pages, in any order; all of it before `finish` resolves. */
+/** Receives the readings of pages, in any order, and all of them before `finish` resolves. */
 export type OnReading = (...reading: NumberedReading) => void
 
 /**
- * Bytes of pages from which a thread is worth its start: 60 ms beside a conversion that takes as
- * long (bench -- certificate).
+ * From this many bytes of pages, a thread is worth starting: that takes 60 ms, in parallel with a
+ * conversion that takes as long (bench -- certificate).
  */
 const MIN_THREAD_BYTES = 4 * 1024 * 1024
-/** Bytes from which pages are sent to a thread that has read before. */
+/** From this many bytes, pages are sent to a thread that is already running. */
 const MIN_IDLE_BYTES = 256 * 1024
 /**
- * Bytes of pages that are sent together: each message wakes the thread, which costs 0.1 ms. Smaller
- * batches towards the end, because the conversion waits for the last.
+ * Bytes of pages that are sent together: each message wakes the thread, which costs 0.1 ms. Batches
+ * are smaller towards the end, because the conversion waits for the last.
  */
 const BATCH_BYTES = 64 * 1024
 const MAX_BATCH_BYTES = 1024 * 1024
@@ -62,7 +62,7 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024
 /**
  * Opens a reader.
  *
- * @param work how many bytes there are to read, and how many converters are busy beside it
+ * @param work the number of bytes to read, and of other busy converters
  */
 export function openReader(
   setup: ReaderSetup,
@@ -86,10 +86,10 @@ function readHere(setup: ReaderSetup, onReading: OnReading): CertificateReader {
   }
 }
 
-/** Bytes that zlib's buffers are longer than what is in them. */
+/** Bytes by which zlib's buffers may be longer than their content. */
 const SLACK_BYTES = 64
 
-/** Bytes with a buffer of their own: small ones lie in one that others use, too. */
+/** Bytes in a buffer of their own: small ones are in a shared buffer. */
 function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = bytes
   return buffer instanceof ArrayBuffer && buffer.byteLength <= byteLength + SLACK_BYTES
@@ -105,13 +105,13 @@ class ReaderThread implements CertificateReader {
   #batch: PageToRead[] = []
   #batched = 0
   #waiting = 0
-  /** Bytes to come. */
+  /** Number of bytes still to come. */
   #left: number
   #isOver = false
   #onSpace: (() => void) | null = null
   readonly #onReading: OnReading
 
-  /** @param size about how many bytes there are to read */
+  /** @param size the approximate number of bytes to read */
   constructor(setup: ReaderSetup, size: number, onReading: OnReading) {
     this.#left = size
     this.#onReading = onReading
@@ -149,7 +149,7 @@ class ReaderThread implements CertificateReader {
     return this.#result
   }
 
-  /** Leaves the thread to the next conversion, where it has nothing more to read. */
+  /** Leaves the thread to the next conversion, if it has nothing more to read. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#worker.off('error', this.#reject).off('exit', this.#onExit).off('message', this.#onReport)
     if (this.#isOver && idle === null) keepIdle(this.#worker)
@@ -189,11 +189,11 @@ class ReaderThread implements CertificateReader {
   }
 }
 
-/** A thread that has read, and waits for the next conversion: a new one runs half as fast. */
+/** An idle thread that waits for the next conversion, because a new one runs half as fast. */
 let idle: Worker | null = null
 
 function startThread(): Worker {
-  // It has this file's extension: a source or a compiled file.
+  // The module has this file's extension: a source or a compiled file.
   const program = import.meta.url.replace(/certificate-reader(?=\.\w+$)/, 'certificate-thread')
   return new Worker(new URL(program), { name: 'certificate' })
 }
@@ -205,7 +205,7 @@ function takeIdle(): Worker | null {
   return worker
 }
 
-/** It keeps no process from its end. */
+/** The idle thread does not keep the process alive. */
 function keepIdle(worker: Worker): void {
   worker.on('exit', forgetIdle).unref()
   idle = worker

@@ -1,4 +1,4 @@
-// The thread that reads pages for a certificate, beside the conversion.
+// The thread that reads pages for a certificate, in parallel with the conversion.
 import { parentPort } from 'node:worker_threads'
 import { decodeHtml } from '../decode.ts'
 import { collectUsed } from './collect-garbage.ts'
@@ -6,11 +6,11 @@ import type { ReaderMessage, ReaderReport } from './certificate-reader.ts'
 import { PageReader, type NumberedReading } from './page-reader.ts'
 
 let reader: PageReader | null = null
-/** What was read and not reported yet. */
+/** The readings that have not been reported yet. */
 let read = 0
 let readings: NumberedReading[] = []
 
-/** Bytes after which the conversion is told: each message takes it 0.1 ms. */
+/** Bytes after which readings are reported: each message costs the conversion 0.1 ms. */
 const REPORTED_BYTES = 4 * 1024 * 1024
 
 const report = (message: ReaderReport): void => parentPort?.postMessage(message)

@@ -1,4 +1,4 @@
-// Certificates of conversions: the hashes, and the comparison of pages.
+// Creates certificates of conversions: the hashes, and the comparison of pages.
 import { createHash } from 'node:crypto'
 import { Certifier, type Certificate } from '../certificate/certificate.ts'
 import { readingOfMatch, type ConvertedMatch } from '../certificate/converted-match.ts'
@@ -10,25 +10,25 @@ import type { ConvertOptions } from './convert-options.ts'
 import { hashFile, type ReaderSetup } from './page-reader.ts'
 import { FLAVORS } from './pages/flavors.ts'
 
-/** A certificate in the making. */
+/** A certificate being created. */
 export interface OpenCertificate extends CertificateListener {
-  /** How many differences there are so far. */
+  /** The number of differences so far. */
   readonly found: number
 }
 
-/** The Markdown that a conversion writes. */
+/** The dialect of the Markdown that a conversion writes. */
 export function dialectOf({ layout, flavor = 'gfm' }: ConvertOptions): Dialect {
   if (layout !== 'pages') return DOCUMENT
   const { callouts, links } = FLAVORS[flavor]
   return { callouts, links, keepsNames: false, page: MARKDOWN_PAGE }
 }
 
-/** @param input the file that is converted */
+/** @param input the file to convert */
 export function openCertificate(input: ReaderSetup['input'], dialect: Dialect): OpenCertificate {
   const certifier = new Certifier(dialect)
   const hash = createHash('sha256')
   const sha256 = 'path' in input ? hashFile(input.path) : Promise.resolve(input.sha256)
-  // `finish` fails with it.
+  // `finish` rejects with it.
   sha256.catch(() => {})
   let finished: Promise<Certificate> | undefined
   return {
@@ -36,7 +36,7 @@ export function openCertificate(input: ReaderSetup['input'], dialect: Dialect): 
       return certifier.found
     },
     page(summary, converted, markdown) {
-      // The sitemap is made new, of the pages' titles.
+      // The sitemap is not compared, because it is rewritten from the pages' titles.
       if (summary.sitemap) return
       const page = certifiedPage(summary)
       const match = page.reading && summary.reading?.match

@@ -1,22 +1,22 @@
 /**
- * Resources to close together with an archive, in reverse order: the needed part of
- * `AsyncDisposableStack`, which Node has since version 24.
+ * Resources to close with an archive, in reverse order: the needed part of `AsyncDisposableStack`,
+ * which Node has since version 24.
  */
 export class CleanupStack implements AsyncDisposable {
   #closers: (() => Promise<void>)[] = []
 
-  /** Has `close` called in the end. */
+  /** Calls `close` at the end. */
   defer(close: () => Promise<void>): void {
     this.#closers.push(close)
   }
 
-  /** Has `resource` disposed of in the end, and returns it. */
+  /** Disposes of `resource` at the end, and returns it. */
   use<T extends AsyncDisposable>(resource: T): T {
     this.defer(async () => resource[Symbol.asyncDispose]())
     return resource
   }
 
-  /** Hands everything over to a new stack, which leaves this one empty. */
+  /** Moves everything to a new stack, which leaves this one empty. */
   move(): CleanupStack {
     const moved = new CleanupStack()
     moved.#closers = this.#closers

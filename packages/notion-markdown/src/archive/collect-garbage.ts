@@ -1,5 +1,5 @@
-// Bytes that were read or inflated are garbage at once, but V8 counts them against no limit of its
-// own before there are 64 MB of them.
+// Collects garbage of read or inflated bytes, which V8 does not count against its limits until
+// there are 64 MB of them.
 
 /** Bytes after which the young generation is collected: a millisecond for each. */
 const COLLECT_EVERY_BYTES = 8 * 1024 * 1024
@@ -13,8 +13,8 @@ let uncollected = 0
 let collections = 0
 
 /**
- * Counts bytes that were used and are done with; collects them now and then. Does nothing where
- * Node runs without `--expose-gc`.
+ * Counts bytes that are no longer used, and collects them now and then. Does nothing where Node
+ * runs without `--expose-gc`.
  */
 export function collectUsed(bytes: number): void {
   uncollected += bytes

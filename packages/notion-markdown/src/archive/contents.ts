@@ -1,4 +1,4 @@
-// Archives as one folder: the pages and files of an export, wherever it is read.
+// Presents archives as one folder: the pages and files of an export, in Node or in a browser.
 import type { ByteSource } from './byte-source.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
@@ -32,7 +32,7 @@ export interface ExportContents {
    * folder), if there is one.
    */
   readonly sitemap: ExportPage | null
-  /** Everything else, for links to assets: the stored path by `pathKey` of it. */
+  /** Everything else, for links to assets: `pathKey` → the stored path. */
   readonly files: ReadonlyMap<string, string>
   /**
    * The content of one of `files`, for unpacking assets; converting needs it for databases.
@@ -40,20 +40,20 @@ export interface ExportContents {
    * @throws InvalidArchive as `streamEntry`
    */
   readFile(path: string): AsyncIterable<Uint8Array>
-  /** The time of one of `files`, as a page's. */
+  /** The time of one of `files`, like that of a page. */
   modifiedAt(path: string): Date | null
   /** Why one of `files` must not be inflated; the rest of the export is not affected. */
   faultOf(path: string): InvalidArchive | undefined
   /** The size of one of `files` in bytes. */
   sizeOf(path: string): number
-  /** The numbers of parts that belong to the export and are not there. */
+  /** The numbers of the export's missing parts. */
   readonly missingParts: readonly number[]
 }
 
 /** An archive and its parts. */
 export interface Opened {
   readonly limits: ArchiveLimits
-  /** Of the parts. */
+  /** The numbers of the parts. */
   readonly numbers: readonly number[]
   /** The path of a file that does not belong to the export. */
   readonly junk: string | undefined
@@ -61,17 +61,16 @@ export interface Opened {
   readonly fileName: string
 }
 
-/** How entries are read. */
+/** The functions that read entries. */
 export interface EntryReaders {
   readonly read: ReadEntry
   stream(source: ByteSource, entry: ZipEntry): AsyncIterable<Uint8Array>
 }
 
 /**
- * Lists what archives contain as if all of it lay in one folder. Only what may be the sitemap is
- * read.
+ * Lists the contents of archives as if they were one folder. Only possible sitemaps are read.
  *
- * @returns that; and where each of `files` lies
+ * @returns the contents, and the location of each of `files`
  * @throws InvalidArchive
  */
 export async function listContents(

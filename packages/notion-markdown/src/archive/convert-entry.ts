@@ -1,4 +1,4 @@
-// One page of an export → Markdown, wherever the export is read.
+// Converts one page of an export to Markdown, in Node or in a browser.
 import {
   convertDatabase,
   convertPage,
@@ -25,17 +25,17 @@ import { checkDensity } from './density.ts'
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 import type { ExportPage } from './listing.ts'
 
-/** Reads a page for the certificate. The bytes are of no use any more. */
+/** Reads a page for the certificate. The bytes must not be used afterwards. */
 export type ReadAgain = (bytes: Uint8Array, text: string) => void | Promise<void>
 
-/** The data of all pages that the conversion of one page needs. */
+/** Data of all pages that the conversion of one page needs. */
 export interface Context extends ArchiveIndex {
   databases: ReadonlyMap<string, StoredDatabase>
   titles: PagesByTitle
   wanted: Wanted
 }
 
-/** Finds out what all pages of an export need to know. */
+/** Collects the data that all pages of an export need. */
 export async function createContext(
   opened: ExportContents,
   options: ConvertOptions,
@@ -52,8 +52,8 @@ export async function createContext(
 }
 
 /**
- * TABLE of the faults of one page that leave the others as they are. A page of another size than
- * the archive announces makes all of it suspect.
+ * TABLE of the faults of one page that do not affect others. A page whose size differs from the
+ * declared one makes the whole archive suspect.
  */
 const PAGE_FAULTS: ReadonlySet<ArchiveFault> = new Set([
   'page_too_dense',
@@ -64,7 +64,7 @@ const PAGE_FAULTS: ReadonlySet<ArchiveFault> = new Set([
   'crc',
 ])
 
-/** Converts one page; one that cannot be keeps its place. */
+/** Converts one page; a page that cannot be converted keeps its place. */
 export async function convertOne(
   opened: ExportContents,
   page: ExportPage | StoredDatabase,
@@ -130,22 +130,25 @@ async function exportPage(
   const html = decodePage(bytes, page.path)
   if (page === opened.sitemap)
     return convertSitemap(html, page.path, page.modifiedAt, context.archive)
-  // Most pages name none, and looking for names costs more than converting some of them.
+  // Most pages name no database, and a search for names would cost more than converting some pages.
   const mayHaveDatabase =
     context.databases.size > 0 && (html.includes('.csv') || html.includes('collection-content'))
   const loaded = mayHaveDatabase ? await loadDatabases(html, page.path, opened, context) : undefined
   const archive = loaded
     ? { ...context.archive, database: (id: string) => loaded.get(id) }
     : context.archive
-  // Before the page is converted: a thread reads it meanwhile.
+  // Sent before the page is converted, so that a thread can read it meanwhile.
   await read?.(bytes, html)
   return convertPage(html, page.path, page.modifiedAt, archive, context.wanted)
 }
 
-/** Most bytes of CSV for one page; beyond them a database stays a link. */
+/** Maximum bytes of CSV for one page; beyond it, a database stays a link. */
 const MAX_CSV_BYTES = 64 * 1024 * 1024
 
-/** The databases that a page names: by the address of their CSV, by a table's id, by its own. */
+/**
+ * The databases that a page names: by the address of their CSV, by a table's id, or by the page's
+ * own id.
+ */
 async function loadDatabases(
   html: string,
   path: string,
@@ -172,7 +175,7 @@ async function loadDatabases(
   return loaded
 }
 
-/** The text of a page. @throws InvalidArchive where it is too dense */
+/** The text of a page. @throws InvalidArchive if it is too dense */
 export function decodePage(bytes: Uint8Array, path: string): string {
   const html = decodeHtml(bytes)
   checkDensity(html, path)

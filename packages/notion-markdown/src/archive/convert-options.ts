@@ -5,7 +5,7 @@ import type { Archive } from '../links.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { FLAVORS, syntaxOf, type Flavor } from './pages/flavors.ts'
 
-/** A file, and what document is wanted of it. */
+/** A file, and the requested document. */
 export interface ConvertOptions extends DocumentOptions {
   /** The path of the file. */
   path: string
@@ -15,7 +15,8 @@ export interface ConvertOptions extends DocumentOptions {
   /** Limits on an archive. Default: those of an upload. */
   limits?: Partial<ArchiveLimits>
   /**
-   * A folder of this conversion's own for what does not fit into memory. Default: a temporary one.
+   * A folder for this conversion alone, for data that does not fit in memory. Default: a temporary
+   * one.
    */
   scratch?: string
   /** The path for the document's source map, as JSON. Default: none. */
@@ -24,7 +25,7 @@ export interface ConvertOptions extends DocumentOptions {
   layout?: 'document' | 'pages'
   /** The program that a folder of pages is for. Default: GFM. */
   flavor?: Flavor
-  /** Whether the conversion is certified: what went in, what came out. */
+  /** Whether to certify the conversion: compare its input and output. */
   certificate?: boolean
   /** The file's SHA-256, hexadecimal; null leaves it out. Default: it is computed. */
   inputSha256?: string | null
@@ -36,14 +37,11 @@ export const wantedOf = (options: ConvertOptions): Wanted => ({
   hasTables: hasTables(options) || options.layout === 'pages',
 })
 
-/**
- * One process's share of an archive's pages: those whose number leaves `index` when divided by
- * `of`.
- */
+/** One process's partition of an archive's pages: those whose number modulo `of` is `index`. */
 export interface Share {
   index: number
   of: number
-  /** Whether `unpackArchive` was here before, in this scratch folder. */
+  /** Whether `unpackArchive` has already run in this scratch folder. */
   isUnpacked?: boolean
 }
 
@@ -53,7 +51,7 @@ export interface Share {
  */
 export type OnPage = (done: number, total: number) => void
 
-/** How a layout changes the reading of pages. */
+/** The effect of a layout on reading pages. */
 export function pageRules({ layout, flavor = 'gfm' }: ConvertOptions): Partial<Archive> {
   if (layout !== 'pages') return {}
   const rules = FLAVORS[flavor]

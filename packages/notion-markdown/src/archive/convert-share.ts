@@ -28,7 +28,7 @@ export async function checkArchive(
 
 /**
  * Inflates an archive's large parts into the scratch folder, as far as converting needs them, for
- * shares that are `unpacked`. Processes that do so at once divide the parts among them.
+ * shares that are `unpacked`. Processes that do so concurrently divide the parts among themselves.
  *
  * @throws InvalidArchive
  */
@@ -40,8 +40,8 @@ export async function unpackArchive(options: ConvertOptions & { scratch: string 
 /**
  * Converts one share of an archive's pages onto a shelf in the scratch folder.
  *
- * @returns the archive's SHA-256, hexadecimal, where a certificate needs it and this share is all of
- *   the archive; else null
+ * @returns the archive's SHA-256, hexadecimal, if a certificate needs it and this share is the
+ *   whole archive; else null
  * @throws InvalidArchive
  */
 export async function convertShare(
@@ -94,7 +94,7 @@ function readerFor(
   const { certificate, layout, path, inputSha256 } = options
   if (certificate !== true) return undefined
   const moved = layout === 'pages' ? [...files.keys()] : null
-  // Hashed while pages are converted, if nothing else is.
+  // Hashed while pages are converted, if nothing else does so.
   const isHashed = inputSha256 === undefined && work.busy === 1
   const input = isHashed ? { path } : { sha256: null }
   return openReader({ dialect: dialectOf(options), files: moved, input }, work, onReading)

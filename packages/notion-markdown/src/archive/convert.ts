@@ -1,6 +1,6 @@
-// A file → one document: everything between the bytes of an upload and the text of the answer. An
-// archive's pages can be converted by several processes, each its share (`convertShare`), and are
-// joined by one (`joinShares`).
+// Converts a file to one document: everything between the bytes of an upload and the text of the
+// document. An archive's pages can be converted by several processes, each its share
+// (`convertShare`), and are joined by one (`joinShares`).
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,11 +17,11 @@ import { PageReader } from './page-reader.ts'
 import { openSpoolReader } from './spool.ts'
 import { withSourceMap } from './source-map-file.ts'
 
-/** Takes the document, a piece at a time. */
+/** Receives the document, a piece at a time. */
 export type Write = (piece: string) => void | Promise<void>
 
 /**
- * Converts a page or an archive, all of it in this process.
+ * Converts a page or an archive in this process.
  *
  * @throws InvalidArchive
  */
@@ -40,7 +40,7 @@ export async function convertFile(
   }
 }
 
-/** Converts a page that came alone; in a folder of pages its files are missing. */
+/** Converts a single page; in a folder of pages, its files are missing. */
 export async function convertAlone(options: ConvertOptions): Promise<ConvertedPage> {
   const html = decodePage(await readFile(options.path), options.fileName)
   const nothing: Archive = {
@@ -98,7 +98,7 @@ export async function withCertificate(
 ): Promise<Converted> {
   if (!certificate) return outcome
   const issued = await certificate.finish()
-  // A page that has failed differs, too, and is a warning already.
+  // A page that has failed also differs, but already has a warning.
   const differing = certificate.found - outcome.failed
   return { ...outcome, warnings: outcome.warnings + differing, certificate: issued }
 }
@@ -108,7 +108,7 @@ export function withHash(options: ConvertOptions, sha256: string | null): Conver
   return sha256 === null ? options : { ...options, inputSha256: sha256 }
 }
 
-/** Opens the certificate of a conversion, if one is wanted. */
+/** Opens the certificate of a conversion, if one is requested. */
 export function certificateOf(options: ConvertOptions): OpenCertificate | undefined {
   const { certificate, path, inputSha256 } = options
   if (certificate !== true) return undefined
@@ -116,7 +116,7 @@ export function certificateOf(options: ConvertOptions): OpenCertificate | undefi
   return openCertificate(input, dialectOf(options))
 }
 
-/** Joins what `count` shares left in the scratch folder. */
+/** Joins the output of `count` shares in the scratch folder. */
 export async function joinShares(
   options: ConvertOptions & { scratch: string },
   count: number,

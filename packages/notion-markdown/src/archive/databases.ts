@@ -1,5 +1,5 @@
-// The databases of an export that lie in it as CSV: `Title h.csv` with a view's columns, `Title
-// h_all.csv` with all rows.
+// The databases that an export has as CSV: `Title h.csv` with a view's columns, `Title h_all.csv`
+// with all rows.
 import { parseCsv, titleKey, type Database } from '../csv.ts'
 import { decodeHtml } from '../decode.ts'
 import { wholeOf } from './byte-source.ts'
@@ -11,18 +11,18 @@ export interface StoredDatabase {
   id: string
   /** Its path as a page: `…/Title h.csv`. */
   path: string
-  /** As the archive calls it. */
+  /** Its name in the archive. */
   stored: string
 }
 
 const NAME = /(?:^|[ _-])([0-9a-f]{32})(_all)?\.csv$/i
 
-/** Whether a file is a database's: a person's own CSV has no id in its name. */
+/** Whether a file is a database's: a user's own CSV has no id in its name. */
 export function isDatabaseFile(path: string): boolean {
   return NAME.test(path)
 }
 
-/** The databases of an export by their ids; of two files of one, the one with all rows. */
+/** The databases of an export by their ids; if one has two files, the one with all rows. */
 export function findDatabases(opened: ExportContents): ReadonlyMap<string, StoredDatabase> {
   const found = new Map<string, StoredDatabase & { isWhole: boolean }>()
   for (const stored of opened.files.values()) {
@@ -42,7 +42,7 @@ export function findDatabases(opened: ExportContents): ReadonlyMap<string, Store
 /** Pages by folder, and within it by the part of the title in their file name. */
 export type PagesByTitle = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
 
-/** Gathers the pages of an export by folder and title. */
+/** Groups the pages of an export by folder and title. */
 export function pagesByTitle(opened: ExportContents): PagesByTitle {
   const folders = new Map<string, Map<string, string[]>>()
   for (const { path } of opened.pages) {
@@ -64,7 +64,7 @@ export function pagesByTitle(opened: ExportContents): PagesByTitle {
   return folders
 }
 
-/** A file's name holds 50 characters of a title, which are fewer without their punctuation. */
+/** A file's name has at most 50 characters of a title, and fewer without punctuation. */
 const TRUNCATED_TITLE = { most: 50, least: 20 }
 
 /**

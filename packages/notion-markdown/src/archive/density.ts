@@ -1,13 +1,14 @@
 import { InvalidArchive } from './invalid-archive.ts'
 
 /**
- * Tags and lines of text of one page. A block of Notion's takes at least 60 bytes, so a page of ten
- * megabytes has some 300,000; a page with five times as many would take too much memory.
+ * Maximum number of tags and lines of text of one page. A block of Notion's takes at least 60
+ * bytes, so a page of ten megabytes has some 300,000; a page with five times as many would take too
+ * much memory.
  */
 const MOST = 1_500_000
 
 /**
- * Lets a page pass whose tree fits into memory.
+ * Accepts a page whose tree fits in memory.
  *
  * @throws InvalidArchive
  */

@@ -1,4 +1,4 @@
-// Databases that other pages show.
+// Finds the databases that other pages show.
 import type { PageSummary } from '../converted-page.ts'
 
 /** Leaves out the databases whose tables other pages show: links to them lead there. */

@@ -14,10 +14,10 @@ const MAX_COMMENT_BYTES = 0xffff
 /**
  * Finds and reads the one record that ends an archive (APPNOTE 6.3.10, 4.3.14 to 4.3.16).
  *
- * Readers disagree about which record counts where there are several: some take the last, some the
- * first whose comment fits, some do not look at the comment at all. So there must be exactly one
- * that reaches the end of the file, no signature of another after it, and the directory must end
- * exactly where the end records start.
+ * Readers disagree about which record counts if there are several: some take the last, some the
+ * first whose comment fits, some ignore the comment. So there must be exactly one that reaches the
+ * end of the file, no signature of another after it, and the directory must end exactly where the
+ * end records start.
  *
  * @throws InvalidArchive
  */
@@ -82,8 +82,8 @@ type End = Record<
 >
 
 /**
- * The ZIP64 end record, which must lie directly before its locator and say the same as the plain
- * one wherever that says anything.
+ * The ZIP64 end record, which must be directly before its locator, and agree with the plain one
+ * wherever that has a value.
  */
 function read64(tail: ZipBytes, tailAt: number, locatorAt: number, end: End): End & { at: number } {
   if (tail.readUInt32LE(locatorAt + 4) !== 0 || tail.readUInt32LE(locatorAt + 16) > 1)
@@ -115,8 +115,8 @@ function read64(tail: ZipBytes, tailAt: number, locatorAt: number, end: End): En
 }
 
 /**
- * The directory must end where the end records start: everything else leaves bytes that one reader
- * sees and another does not.
+ * The directory must end where the end records start: otherwise there would be bytes that one
+ * reader sees and another does not.
  */
 async function checkDirectory(source: ByteSource, end: End, endAt: number): Promise<void> {
   const gap = endAt - (end.directoryAt + end.directorySize)

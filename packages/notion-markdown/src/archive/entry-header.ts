@@ -3,24 +3,24 @@ import { FIELD, FLAG, METHOD, SATURATED, SIGNATURE, SIZE, type ZipBytes } from '
 import { InvalidArchive } from './invalid-archive.ts'
 import { checkName, decodeName } from './names.ts'
 
-/** One entry as the central directory describes it. Offsets and sizes in bytes. */
+/** One entry of the central directory. Offsets and sizes in bytes. */
 export interface EntryHeader {
-  /** The stored path, decoded; a folder's ends in `/`. */
+  /** The stored path, decoded; that of a folder ends in `/`. */
   readonly path: string
   readonly isFolder: boolean
   /** One of `METHOD`. */
   readonly method: number
   readonly flags: number
   readonly crc: number
-  /** Of the content. */
+  /** Size of the content. */
   readonly size: number
-  /** Of the data in the archive. */
+  /** Size of the data in the archive. */
   readonly packedSize: number
   /** The start of the entry's own header. */
   readonly headerAt: number
   /** Date and time as DOS packs them: the date in the upper 16 bits. */
   readonly dosTime: number
-  /** The name's own bytes, one a character, to compare with the entry's own header. */
+  /** The name's bytes, one per character, to compare with the entry's own header. */
   readonly rawName: string
 }
 
@@ -30,17 +30,16 @@ const BEST_DEFLATE = 1032
 /** Host systems whose attributes are those of DOS: FAT, NTFS (two numbers), VFAT. */
 const DOS_HOSTS = new Set([0, 10, 11, 14])
 /**
- * Volume label, device. (Windows' own bit for links stands on every file that a cloud drive keeps,
- * so it says nothing.)
+ * Volume label, device. (Windows' bit for links is set on every file in a cloud drive, so it tells
+ * nothing.)
  */
 const DOS_SPECIAL = 0x08 | 0x40
 const UNIX = { type: 0xf000, folder: 0x4000, file: 0x8000, link: 0xa000 }
 
 /**
- * Reads the directory's record at `at`, and everything that can be checked without looking at the
- * entry itself.
+ * Reads the directory's record at `at`, and checks everything that does not need the entry itself.
  *
- * @param number the entry's place in the directory, from 1, for the sentence
+ * @param number the entry's number in the directory, from 1, for messages
  * @throws InvalidArchive
  */
 export function readEntryHeader(
@@ -93,8 +92,8 @@ export function readEntryHeader(
 const NO_FIELDS: ReadonlyMap<number, ZipBytes> = new Map()
 
 /**
- * A field list (APPNOTE 4.5) by number. The first of a number counts, unless it is one that
- * matters: then it must be alone.
+ * A field list (APPNOTE 4.5) by number. The first field with a number counts; fields that matter
+ * must be unique.
  */
 export function readExtra(extra: ZipBytes, name: string): ReadonlyMap<number, ZipBytes> {
   if (extra.length === 0) return NO_FIELDS
@@ -113,7 +112,9 @@ export function readExtra(extra: ZipBytes, name: string): ReadonlyMap<number, Zi
   return fields
 }
 
-/** The name in the Unicode Path field (APPNOTE 4.6.9), if it is there and belongs to this name. */
+/**
+ * The name in the Unicode Path field (APPNOTE 4.6.9), if the field exists and belongs to this name.
+ */
 export function readUnicodePath(
   extra: ReadonlyMap<number, ZipBytes>,
   rawName: ZipBytes,
@@ -150,7 +151,7 @@ export function widen(
       throw new InvalidArchive('zip64_field', { name })
     return own
   })
-  // Four more bytes are the number of the disk, which is 0.
+  // Four more bytes have the number of the disk, which is 0.
   const isRead = at === length || (at + 4 === length && field?.readUInt32LE(at) === 0)
   if (!isRead) throw new InvalidArchive('zip64_field', { name })
   return wide
@@ -176,7 +177,7 @@ function checkKind(
     throw new InvalidArchive('folder_with_data', { name: path })
 }
 
-/** Encryption, method and whether the sizes can be true. */
+/** Checks encryption, method and whether the sizes are plausible. */
 function checkCoding({ path, flags, method, size, packedSize, crc }: EntryHeader): void {
   const name = path
   if ((flags & (FLAG.encrypted | FLAG.strong | FLAG.masked)) !== 0)

@@ -8,14 +8,14 @@ import { partNumber } from './part-names.ts'
 import { openPart, unpackPart } from './parts.ts'
 import type { ByteSource } from './byte-source.ts'
 
-/** A file that was copied as it is packed. */
+/** A file that was copied in its packed form. */
 export interface CopiedFile {
   /** 0: stored, 8: deflated. */
   readonly method: number
   readonly crc: number
-  /** Bytes, inflated. */
+  /** Size in bytes, inflated. */
   readonly size: number
-  /** Of the content, hexadecimal. */
+  /** SHA-256 of the content, hexadecimal. */
   readonly sha256: string
 }
 
@@ -28,12 +28,14 @@ export interface NotionExport extends ExportContents, AsyncDisposable {
    */
   copyFile(path: string, write: (piece: Uint8Array) => Promise<void>): Promise<CopiedFile>
   /**
-   * Checks all of `files` together, for inflating every one.
+   * Checks the limits of all `files` together, before inflating all of them.
    *
    * @throws InvalidArchive which names the one that inflates most
    */
   checkFiles(): void
-  /** Releases what opening made. The source stays open: it is the caller's. */
+  /**
+   * Releases the resources that opening created. The source belongs to the caller and stays open.
+   */
   close(): Promise<void>
 }
 
@@ -56,7 +58,7 @@ export interface ExportOptions {
  * large parts into copies of the needed data, or verifies stored ones. Several processes may do so
  * concurrently; each takes the parts that no other has taken.
  *
- * @param folder a new folder of the conversion's own
+ * @param folder a new folder for this conversion alone
  * @throws InvalidArchive
  */
 export async function unpackParts(
@@ -75,7 +77,7 @@ export async function unpackParts(
  * folder. Before a page is read, only the parts and the possible sitemap are inflated.
  *
  * @param source the ZIP archive; read until `close`
- * @throws InvalidArchive for everything that is wrong with the archive
+ * @throws InvalidArchive for every fault of the archive
  */
 export async function openExport(
   source: ByteSource,

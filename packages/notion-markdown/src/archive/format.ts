@@ -1,4 +1,4 @@
-// The numbers of the ZIP format (PKWARE APPNOTE 6.3.10) that several readers here need.
+// Constants of the ZIP format (PKWARE APPNOTE 6.3.10) that several readers here need.
 
 /** The first four bytes of each record (4.3). */
 export const SIGNATURE = {
@@ -29,17 +29,17 @@ export const FLAG = {
 /** Extra fields (4.5.2). */
 export const FIELD = { zip64: 0x0001, unicodePath: 0x7075 }
 
-/** The value of a number if the real one is in a ZIP64 record or field. */
+/** The placeholder for a number that is in a ZIP64 record or field. */
 export const SATURATED = { uint16: 0xffff, uint32: 0xffffffff }
 
-/** The same bytes with reading methods; nothing is copied. */
+/** The same bytes with reading methods, without a copy. */
 export function asZipBytes(bytes: Uint8Array): ZipBytes {
   return new ZipBytes(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 const latin1 = new TextDecoder('latin1')
 
-/** Bytes with the numbers of the format: those of Node's Buffer, which browsers do not have. */
+/** Bytes with methods to read numbers, like Node's Buffer, which browsers do not have. */
 export class ZipBytes extends Uint8Array<ArrayBufferLike> {
   readUInt16LE(at: number): number {
     return (this[at] ?? 0) | ((this[at + 1] ?? 0) << 8)
@@ -49,12 +49,12 @@ export class ZipBytes extends Uint8Array<ArrayBufferLike> {
     return (this.readUInt16LE(at) | (this.readUInt16LE(at + 2) << 16)) >>> 0
   }
 
-  /** Numbers that are not exact exceed the size of every file anyway. */
+  /** Numbers that are not exact exceed the size of any file. */
   readUInt64LE(at: number): number {
     return this.readUInt32LE(at + 4) * 2 ** 32 + this.readUInt32LE(at)
   }
 
-  /** The bytes as a string with a character for each. */
+  /** The bytes as a string with one character for each. */
   latin1(): string {
     return latin1.decode(this)
   }

@@ -8,7 +8,7 @@ import type { ZipEntry } from './layout.ts'
 import { pieces, type ByteSource } from './byte-source.ts'
 
 /**
- * The whole content of an entry. Never holds more than the data and the declared size, which the
+ * The whole content of an entry. Memory is limited to the data and the declared size, which the
  * caller has limited. Inflates on the calling thread, because a server converts in separate
  * processes.
  *
@@ -50,7 +50,7 @@ export async function* streamEntry(
 /**
  * Copies an entry's data in its packed form, and checks its content on the way.
  *
- * @returns the content's SHA-256, hexadecimal
+ * @returns SHA-256 of the content, hexadecimal
  * @throws InvalidArchive as `readEntry`; bytes written by then are invalid
  */
 export async function copyEntry(
@@ -72,12 +72,12 @@ export async function copyEntry(
 }
 
 function inflate(packed: Uint8Array, entry: ZipEntry): Uint8Array {
-  // One byte more than announced, so that a stream that does not stop there is noticed in the first
-  // and only buffer. Zlib wants 64.
+  // One byte more than declared, so that a stream that does not stop there is noticed in the first
+  // and only buffer. Zlib needs at least 64.
   const chunkSize = Math.max(entry.size + 1, 64)
   let result: { buffer: Uint8Array; engine: { bytesWritten: number } }
   try {
-    // With `info` Node returns both, which its types do not know.
+    // With `info`, Node returns both, which its types do not declare.
     const options = { chunkSize, maxOutputLength: Math.max(entry.size, 1), info: true }
     result = inflateRawSync(packed, options) as unknown as typeof result
   } catch (error) {

@@ -1,19 +1,19 @@
-// A deflated part as a source, without holding it: it is inflated from its beginning for every step
+// A deflated part as a source, without keeping it: it is inflated from its beginning for every step
 // backwards. For files that are unpacked one after another; conversions read a copy (part-copy.ts).
 import { streamEntry } from './inflate.ts'
 import type { ZipEntry } from './layout.ts'
 import type { ByteSource } from './byte-source.ts'
 
-/** How far a reader may go back without a new beginning. */
+/** How far a reader may go back without starting again (bytes). */
 const LOOKBACK_BYTES = 1024 * 1024
 
-/** Reads a part from its beginning to its end; going back costs a new beginning. */
+/** Reads a part from beginning to end; going back starts again. */
 export class InflatedPart implements ByteSource {
   readonly size: number
   readonly #outer: ByteSource
   readonly #part: ZipEntry
   #pieces: AsyncGenerator<Uint8Array> | null = null
-  /** The last pieces, and where they begin and end. */
+  /** The last pieces, and the range that they cover. */
   #window: Uint8Array[] = []
   #from = 0
   #to = 0
@@ -50,7 +50,7 @@ export class InflatedPart implements ByteSource {
     this.#from = this.#to = 0
   }
 
-  /** Takes one more piece; lets those go that lie far before `needed`. */
+  /** Adds a piece, and drops those far before `needed`. */
   async #next(needed: number): Promise<void> {
     const { value, done } = await this.#pieces!.next()
     if (done) throw new RangeError(`the part ended after ${this.#to} of ${this.size} bytes`)

@@ -1,11 +1,8 @@
 const AGAIN = 'Export it from Notion again and upload the file as it is.'
 
-/**
- * TABLE of everything for which an archive is refused: the reason, and the sentences that the
- * person who uploaded it reads.
- */
+/** TABLE of the reasons to reject an archive, and the sentences for the person who uploaded it. */
 export const REASONS = {
-  // The file as a whole
+  // The whole file
   empty_file: 'The file is empty. Upload the ZIP archive that Notion made.',
   no_end:
     'The ZIP archive is cut off, or is no ZIP archive: its end is missing. Download it again and upload the complete file.',
@@ -75,7 +72,7 @@ export const REASONS = {
     AGAIN,
   file_and_folder: 'In the ZIP archive "{name}" is a file and a folder at once. ' + AGAIN,
 
-  // Where the entries lie
+  // The layout of the entries
   overlap: 'The data of the entries "{name}" and "{other}" overlap. ' + AGAIN,
   overlap_directory: 'The data of the entry "{name}" runs into the archive\'s directory. ' + AGAIN,
   hidden_bytes:
@@ -168,16 +165,16 @@ export interface FaultFacts {
 }
 
 /**
- * An archive that is not opened, or an entry of one that is not read. `detail` is for the person
- * who uploaded it.
+ * The error for an archive that is rejected, or an entry that is not read. `detail` is for the
+ * person who uploaded it.
  */
 export class InvalidArchive extends Error {
   override readonly name = 'InvalidArchive'
   readonly code = 'invalid_file'
-  /** Which row of the table: stable, for tests and logs. */
+  /** The row of the table: stable, for tests and logs. */
   readonly fault: ArchiveFault
   readonly facts: FaultFacts
-  /** One or two sentences, with nothing in them but printable characters. */
+  /** One or two sentences with only printable characters. */
   readonly detail: string
 
   constructor(fault: ArchiveFault, facts: FaultFacts = {}, part?: string) {
@@ -192,16 +189,13 @@ export class InvalidArchive extends Error {
     this.facts = facts
   }
 
-  /** The same fault, said of an archive inside the archive. */
+  /** The same fault, of an archive inside the archive. */
   inPart(part: string): InvalidArchive {
     return new InvalidArchive(this.fault, this.facts, part)
   }
 }
 
-/**
- * Names come from strangers: nothing in them may act on a terminal, a log or a page's direction of
- * text.
- */
+/** Names are untrusted: they must not affect a terminal, a log or a page's text direction. */
 function show(fact: string | number | undefined): string {
   if (typeof fact === 'number') return fact.toLocaleString('en-US')
   const shown = [...(fact ?? '').replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '\uFFFD')]

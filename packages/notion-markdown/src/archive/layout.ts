@@ -4,7 +4,7 @@ import { InvalidArchive } from './invalid-archive.ts'
 import { decodeName } from './names.ts'
 import type { ByteSource } from './byte-source.ts'
 
-/** An entry whose own header has been checked: what reading it needs. */
+/** An entry whose own header has been checked, with the data needed to read it. */
 export interface ZipEntry extends Pick<
   EntryHeader,
   'path' | 'isFolder' | 'method' | 'crc' | 'size' | 'packedSize' | 'dosTime'
@@ -13,7 +13,9 @@ export interface ZipEntry extends Pick<
   readonly dataAt: number
 }
 
-/** Flags that must be the same in both headers. The others hint at how hard the packer tried. */
+/**
+ * Flags that must be the same in both headers. The others are hints about the compression level.
+ */
 const COMPARED =
   FLAG.encrypted | FLAG.descriptor | FLAG.patched | FLAG.strong | FLAG.utf8 | FLAG.masked
 
@@ -21,7 +23,7 @@ const COMPARED =
  * Requires that the entries, each with its own header and data, cover the archive from its first
  * byte to its directory without gaps or overlaps, and that each entry's own header matches the
  * directory. Then a streaming reader sees exactly the same files as one that starts from the
- * directory: nothing is hidden and nothing is counted twice.
+ * directory: nothing is hidden or counted twice.
  *
  * Only headers are read, in pieces, in the order of the file.
  *
@@ -61,7 +63,7 @@ export async function checkLayout(
 type Read = (at: number, length: number) => Promise<ZipBytes | undefined>
 
 /**
- * Reads through a window, so that 50,000 small entries cost hundreds of reads of the file and not
+ * Reads through a window, so that 50,000 small entries take hundreds of reads of the file, not
  * 50,000.
  */
 function bufferedReader(source: ByteSource, end: number): Read {
@@ -104,7 +106,7 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
 
   if (rawName.latin1() !== header.rawName)
     throw new InvalidArchive('local_name', { name, other: decodeName(rawName, false) })
-  // Some writers put the name in Unicode into the directory only.
+  // Some writers put the Unicode name only into the directory.
   const unicodePath = readUnicodePath(extra, rawName)
   if (unicodePath !== undefined && unicodePath !== name)
     throw new InvalidArchive('local_name', { name, other: unicodePath })
@@ -112,7 +114,7 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
     throw new InvalidArchive('local_flags', { name })
   if (local.method !== header.method) throw new InvalidArchive('local_method', { name })
 
-  // With a descriptor after the data the header may leave its numbers empty, or saturated.
+  // If a descriptor follows the data, the header's numbers may be zero or saturated.
   const isEarly = (header.flags & FLAG.descriptor) !== 0
   const says = (value: number, truth: number) => value === truth || (isEarly && value === 0)
   const field = extra.get(FIELD.zip64)
@@ -133,7 +135,7 @@ async function checkGap(read: Read, entry: EntryHeader, at: number, gap: number)
   const { path: name } = entry
   const bytes = (gap > 0 && (await read(at, Math.min(gap, 24)))) || asZipBytes(new Uint8Array(0))
   if ((entry.flags & FLAG.descriptor) !== 0) {
-    // Streaming writers often leave it out for folders and empty files.
+    // Streaming writers often omit it for folders and empty files.
     if (gap === 0 && entry.packedSize === 0) return
     const length = descriptorLength(bytes, entry)
     if (length > 0 && length === gap) return

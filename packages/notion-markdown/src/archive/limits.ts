@@ -5,15 +5,15 @@ const MB = 1024 * 1024
  * declared size is inflated. They are checked before anything is inflated.
  *
  * Ratios: a real export inflates 3 to 20 times, because every block carries a random id; deflate
- * can reach 1032. What could be uploaded without any compression (a page of 10 MB, an archive of 50
+ * can reach 1032. Content that could be uploaded uncompressed (a page of 10 MB, an archive of 50
  * MB) is never a bomb, however well it compresses.
  */
 export const LIMITS = {
-  /** Entries of the archive and of its parts together. */
+  /** Entries of the archive and its parts together. */
   entries: 50_000,
   /**
-   * Bytes of one central directory: 50,000 entries with names of 600 bytes. More entries may have
-   * as much each.
+   * Bytes of one central directory: 50,000 entries with names of 600 bytes. The limit grows in
+   * proportion if more entries are allowed.
    */
   directoryBytes: 32 * MB,
   /** Archives inside the archive that are opened (`…-Part-1.zip`). */
@@ -34,8 +34,8 @@ export const LIMITS = {
 }
 
 /**
- * TABLE of the limits on archives of one's own, converted on one's own machine: real workspaces
- * measure 1 to 12 GB.
+ * TABLE of the limits on your own archives, converted on your own machine: real workspaces measure
+ * 1 to 12 GB.
  */
 export const OWN_LIMITS: Partial<ArchiveLimits> = {
   entries: 2_000_000,
@@ -46,7 +46,7 @@ export const OWN_LIMITS: Partial<ArchiveLimits> = {
 /** The limits; a caller may override any. */
 export type ArchiveLimits = typeof LIMITS
 
-/** All limits, where some are given. */
+/** All limits, with the given ones overridden. */
 export function limitsOf(given: Partial<ArchiveLimits> = {}): ArchiveLimits {
   const limits = { ...LIMITS, ...given }
   if (given.directoryBytes !== undefined) return limits

@@ -11,7 +11,9 @@ import type { ByteSource } from './byte-source.ts'
 export interface ExportPage {
   /** As stored in the archive or part, `/` between folders. */
   readonly path: string
-  /** The entry's time read as UTC, to two seconds; null where the archive gives none. */
+  /**
+   * The entry's time read as UTC, with a resolution of two seconds; null if the archive has none.
+   */
   readonly modifiedAt: Date | null
   /** Bytes. */
   readonly size: number
@@ -19,11 +21,11 @@ export interface ExportPage {
   read(): Promise<Uint8Array>
 }
 
-/** One archive's entries, and where their data is. */
+/** One archive's entries and their data. */
 export interface Volume {
-  /** For what converting needs: pages and databases. */
+  /** Source of what converting needs: pages and databases. */
   readonly source: ByteSource
-  /** For all else. */
+  /** Source of everything else. */
   readonly files: ByteSource
   readonly entries: readonly ZipEntry[]
 }
@@ -38,7 +40,7 @@ export interface Listed {
 }
 
 /**
- * TABLE of what operating systems and their archivers add: resource forks, folder views,
+ * TABLE of files that operating systems and their archivers add: resource forks, folder views,
  * thumbnails, folder icons.
  */
 const JUNK = [
@@ -94,7 +96,7 @@ function isSame(a: ZipEntry, b: ZipEntry): boolean {
   return a.size === b.size && a.crc === b.crc
 }
 
-/** The limits on sizes and ratios, all from what the directories declare. */
+/** Checks the limits on sizes and ratios, from the directories' declarations. */
 export function checkSizes(volumes: readonly Volume[], limits: ArchiveLimits): void {
   const all = { path: '', size: 0, packedSize: 0 }
   for (const entry of volumes.flatMap(({ entries }) => entries)) {
@@ -103,7 +105,7 @@ export function checkSizes(volumes: readonly Volume[], limits: ArchiveLimits): v
       checkRatio('bomb_file', entry, limits.fileFloor, limits.ratio)
       continue
     }
-    // A page within the limit is at most failed: inflating it would do no harm.
+    // A page within the limit only fails by itself: inflating it would do no harm.
     if (size > limits.pageBytes) checkRatio('bomb_page', entry, limits.pageFloor, limits.ratio)
     if (faultOf(entry, limits)) continue
     all.size += size
@@ -127,7 +129,7 @@ export function faultOf(entry: ZipEntry, limits: ArchiveLimits): InvalidArchive 
 const ratioOf = ({ size, packedSize }: Pick<ZipEntry, 'size' | 'packedSize'>): number =>
   Math.round(size / Math.max(packedSize, 1))
 
-/** @throws InvalidArchive where something inflates more than anything does that people write */
+/** @throws InvalidArchive if something inflates more than anything that people write */
 export function checkRatio(
   fault: 'bomb_page' | 'bomb_pages' | 'bomb_part' | 'bomb_file',
   entry: Pick<ZipEntry, 'path' | 'size' | 'packedSize'>,
@@ -142,7 +144,7 @@ export function checkRatio(
 /** The number of files at the floor that may inflate without limit. */
 const MAX_FILES_AT_FLOOR = 4
 
-/** Many files below the floor of one inflate as long as one far above it. */
+/** Many files below the floor of one take as long to inflate as one far above it. */
 export function checkFiles(files: readonly ZipEntry[], limits: ArchiveLimits): void {
   const [size, packedSize] = (['size', 'packedSize'] as const).map((field) =>
     files.reduce((sum, entry) => sum + entry[field], 0),
@@ -171,8 +173,8 @@ export function toPage(
 }
 
 /**
- * How many files are looked into for a sitemap: a workspace has one, in one of very few top
- * folders.
+ * Maximum number of files that are read to find a sitemap: a workspace has one, in one of very few
+ * top folders.
  */
 const SITEMAP_CANDIDATES = 8
 
@@ -186,7 +188,7 @@ export async function findSitemap(pages: readonly ExportPage[]): Promise<ExportP
 }
 
 /**
- * A sitemap is recognised by its path and content: every list in it has a kind of id that pages do
+ * A sitemap is recognised by its path and content: every list in it has a form of id that pages do
  * not have.
  */
 async function isSitemap(page: ExportPage): Promise<boolean> {
@@ -211,6 +213,6 @@ export function dosDate(packed: number): Date | null {
     hour < 24 &&
     minute < 60 &&
     second < 60
-  // Writers without a clock put the format's first day.
+  // Writers without a clock write the format's first day.
   return isReal && packed >>> 0 !== 0x00210000 ? date : null
 }

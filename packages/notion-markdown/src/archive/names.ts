@@ -14,7 +14,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * A name as text. Notion writes UTF-8 without the flag, so valid UTF-8 is read as such; the rest is
  * code page 437.
  *
- * @throws InvalidArchive when the name is said to be UTF-8 and is not
+ * @throws InvalidArchive if the name is declared as UTF-8, but is not
  */
 export function decodeName(bytes: Uint8Array, saysUtf8: boolean): string {
   try {
@@ -58,9 +58,9 @@ export function pathKey(path: string): string {
 }
 
 /**
- * Refuses paths that two readers would take for different sets of files: the same path twice, or a
- * file where another path needs a folder. Paths that differ in case only are different: Notion
- * writes such.
+ * Rejects paths that two readers could read as different sets of files: the same path twice, or a
+ * file where another path needs a folder. Paths that differ only in case are different, because
+ * Notion writes such paths.
  *
  * @throws InvalidArchive
  */

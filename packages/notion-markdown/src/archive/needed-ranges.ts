@@ -3,45 +3,43 @@
 import { FIELD, FLAG, SATURATED, SIGNATURE, SIZE } from './format.ts'
 import type { ZipEntry } from './layout.ts'
 
-/** Bytes to keep, and their place in the archive. */
+/** Bytes to keep, and their offset in the archive. */
 export interface NeededRange {
   readonly at: number
   readonly bytes: Uint8Array
 }
 
-/** Bytes that are not kept: from `from` to before `to`. */
+/** Bytes that are not kept: from `from` to `to` (exclusive). */
 export interface SkippedRange {
   readonly from: number
   readonly to: number
 }
 
 /**
- * The first bytes of every entry's data are kept: skipping less than a block of the file system
- * saves nothing.
+ * The first bytes of every entry's data are kept, because skipping less than a block of the file
+ * system saves nothing.
  */
 const KEPT_HEAD_BYTES = 4096
 
 const DESCRIPTOR = Buffer.from('PK\x07\x08', 'latin1')
-/**
- * Bytes of a data descriptor's longest form (APPNOTE 4.3.9) and of the signature that follows it.
- */
+/** Bytes of a data descriptor's longest form (APPNOTE 4.3.9) and the signature after it. */
 const DESCRIPTOR_AND_NEXT = 24 + 4
 
-/** How much of a piece is copied behind bytes that waited for it: enough for most headers. */
+/** How much of a piece is appended to bytes that waited for it: enough for most headers. */
 const JOINT_BYTES = 1024
 const EMPTY: Buffer = Buffer.alloc(0)
 
 /** The kind of the next bytes. */
 type State =
   | { readonly in: 'header' }
-  /** Data of an entry. `end` is unknown where a descriptor follows the data. */
+  /** Data of an entry. `end` is unknown if a descriptor follows the data. */
   | {
       readonly in: 'data'
       readonly from: number
       readonly end: number | undefined
       readonly isNeeded: boolean
     }
-  /** The directory, or something that this reader does not know. */
+  /** The directory, or anything that this reader does not recognize. */
   | { readonly in: 'rest' }
 
 const HEADER: State = { in: 'header' }
@@ -55,32 +53,32 @@ interface Step {
 }
 
 /**
- * Follows the entries of an archive by their own headers. Notion announces no sizes in those: such
+ * Follows the entries of an archive by their own headers. Notion does not write sizes there: such
  * data ends where a descriptor with its length and another header follow. From the first bytes that
- * are not understood, everything is kept.
+ * are not recognized, everything is kept.
  *
  * Skipping is a guess that only the directory can confirm (`skipsOnlyUnneeded`).
  */
 export class NeededRanges {
-  /** In the order of the archive; adjacent ranges are one. */
+  /** In the order of the archive; adjacent ranges are merged. */
   readonly skipped: SkippedRange[] = []
   readonly #isNeeded: (path: string) => boolean
   #state: State = HEADER
-  /** Bytes on which nothing could be decided yet. */
+  /** Bytes that could not be decided yet. */
   #waiting = EMPTY
-  /** The place of the first byte on which nothing is decided. */
+  /** The offset of the first undecided byte. */
   #at = 0
 
   /**
-   * @param isNeeded whether the data of an entry is needed, by its path; may depend on the path's
-   * ASCII characters only
+   * @param isNeeded whether the data of an entry is needed, by its path; may depend only on the
+   *   path's ASCII characters
    */
   constructor(isNeeded: (path: string) => boolean) {
     this.#isNeeded = isNeeded
   }
 
   /**
-   * Reads the next bytes of the archive. @returns the parts of them, and of earlier ones, to keep
+   * Reads the next bytes of the archive. @returns the ranges of them, and of earlier ones, to keep
    */
   *next(piece: Uint8Array): Generator<NeededRange> {
     let rest = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
@@ -98,10 +96,7 @@ export class NeededRanges {
     if (this.#waiting.length > 0) yield { at: this.#at, bytes: this.#waiting }
   }
 
-  /**
-   * Decides on all bytes that have come and were not decided on; those for which more must come
-   * wait.
-   */
+  /** Decides about all undecided bytes; those that need more bytes wait. */
   *#decide(bytes: Buffer): Generator<NeededRange> {
     const start = this.#at
     let at = 0
@@ -129,8 +124,8 @@ export class NeededRanges {
   }
 
   /**
-   * @param start the place of `bytes` in the archive @returns the same place and state where more
-   * bytes are needed
+   * @param start the offset of `bytes` in the archive @returns the same offset and state if more
+   *   bytes are needed
    */
   #step(bytes: Buffer, at: number, start: number): Step {
     const state = this.#state
@@ -172,7 +167,7 @@ export class NeededRanges {
   }
 }
 
-/** Whether a field may give another name than the header, which decides instead. */
+/** Whether a field may give another name than the header; that name decides instead. */
 function hasUnicodePath(extra: Buffer): boolean {
   return extra.includes(Buffer.from([FIELD.unicodePath & 0xff, FIELD.unicodePath >>> 8]))
 }
@@ -180,8 +175,8 @@ function hasUnicodePath(extra: Buffer): boolean {
 /**
  * Looks for the descriptor that ends an entry's data.
  *
- * @param before how much of the data lies before `from`
- * @returns where it is and how long; without a length, up to where there is certainly none
+ * @param before how much of the data is before `from`
+ * @returns its offset and length; without a length, the offset before which there is certainly none
  */
 function findDescriptor(
   bytes: Buffer,

@@ -1,4 +1,4 @@
-// Why an archive has no page.
+// Finds out why an archive has no page.
 import { isDatabaseFile } from './databases.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import { archivesInside } from './part-names.ts'

@@ -16,7 +16,7 @@ export interface Converted {
   certificate?: Certificate
 }
 
-/** TABLE of the warnings that say the file may not be what its owner thinks it is. */
+/** TABLE of the warnings that the file may not be what its owner thinks. */
 const NOTICES = new Set(['part_missing', 'not_notion'])
 const MAX_NOTICES = 20
 
@@ -32,12 +32,12 @@ function noticesOf(summaries: readonly { path: string; warnings: readonly Warnin
 /**
  * The result of converting these pages.
  *
- * @throws InvalidArchive where none could be converted
+ * @throws InvalidArchive if none could be converted
  */
 export function outcomeOf(summaries: readonly PageSummary[]): Converted {
   const failures = summaries.flatMap(({ failure }) => failure ?? [])
   const [first] = failures
-  // The failure is from this conversion: its fault is a row of the table.
+  // The failure comes from this conversion, so its fault is a row of the table.
   if (first && failures.length === summaries.filter(({ sitemap }) => sitemap === undefined).length)
     throw new InvalidArchive(first.fault as ArchiveFault, first.facts)
   return {

@@ -1,5 +1,5 @@
-// Reads a conversion's pages for its certificate: as they were exported, and as Markdown. With code of
-// its own, on any thread.
+// Reads a conversion's pages for its certificate, as exported and as Markdown, with code
+// independent of the converter, on any thread.
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { readSync } from 'node:fs'
@@ -16,12 +16,12 @@ export interface ReaderSetup {
   readonly dialect: Dialect
   /** For a folder of pages: the files of the export, by their keys. */
   readonly files: readonly string[] | null
-  /** The file that is converted; or its SHA-256, hexadecimal, null where the caller adds it. */
+  /** The file to convert; or its SHA-256, hexadecimal, null if the caller adds it. */
   readonly input: { readonly path: string } | { readonly sha256: string | null }
 }
 
 /**
- * What was read of a page, as JSON: of the export, and of its Markdown where that matches
+ * The readings of a page, as JSON: of the export, and of its Markdown if that matches
  * (`ConvertedMatch`).
  */
 export type NumberedReading = readonly [page: number, exported: string, match: string | null]
@@ -37,11 +37,11 @@ export class PageReader {
     this.#dialect = dialect
     this.#files = files && new Set(files)
     this.#input = 'path' in input ? hashFile(input.path) : Promise.resolve(input.sha256)
-    // `finish` fails with it.
+    // `finish` rejects with it.
     this.#input.catch(() => {})
   }
 
-  /** Reads a page of the export. @param path in the archive */
+  /** Reads a page of the export. @param path its path in the archive */
   exported(text: string, path: string): void {
     this.#exported = readForCertificate(text, path, this.#files && movedFiles(path, this.#files))
   }
@@ -54,7 +54,7 @@ export class PageReader {
     return [page, JSON.stringify(exported), match && JSON.stringify(match)]
   }
 
-  /** @returns the SHA-256 of the export's file, hexadecimal; null where it is not wanted */
+  /** @returns the SHA-256 of the export's file, hexadecimal; null if it is not requested */
   finish(): Promise<string | null> {
     return this.#input
   }
@@ -64,7 +64,7 @@ export class PageReader {
  * Reads a page, or a database as CSV, for the certificate.
  *
  * @param path in the archive
- * @param moved of a folder of pages
+ * @param moved the new paths of files, for a folder of pages
  */
 export function readForCertificate(
   text: string,
@@ -77,7 +77,7 @@ export function readForCertificate(
     : readExportedPage(text, fileName, null, moved)
 }
 
-/** The files on a page of an export that get other paths. @param files by their keys */
+/** The files on a page of an export that get other paths. @param files the files by their keys */
 export function movedFiles(path: string, files: ReadonlySet<string>): MovedFiles {
   const folder = path.split('/').slice(0, -1)
   const resolve = (url: string): string[] => {
@@ -97,7 +97,7 @@ export function movedFiles(path: string, files: ReadonlySet<string>): MovedFiles
   }
 }
 
-/** Bytes of a file that are hashed at a time: half a millisecond. */
+/** Bytes of a file that are hashed per step: half a millisecond. */
 const HASHED_BYTES = 1024 * 1024
 
 /** The SHA-256 of a file, hexadecimal. */
@@ -105,7 +105,8 @@ export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   await using file = await open(path)
   const bytes = Buffer.allocUnsafe(HASHED_BYTES)
-  // Read at once: a stream would not get on between the pages that the same thread reads.
+  // Read synchronously: a stream would make no progress between the pages that the same thread
+  // reads.
   for (let size = readSync(file.fd, bytes); size > 0; size = readSync(file.fd, bytes)) {
     hash.update(bytes.subarray(0, size))
     await setImmediate()

@@ -1,6 +1,6 @@
-// Copies of deflated parts, which cannot be read at any place: each part is inflated once, and what
-// converting it needs is kept at its place in a file with holes. The rest (images, attachments:
-// most of a part) is never written.
+// Copies deflated parts, which do not allow random access: each part is inflated once, and the
+// ranges that converting needs are written at their offsets to a sparse file. The rest (images,
+// attachments: most of a part) is never written.
 import { open, unlink, type FileHandle } from 'node:fs/promises'
 import { streamEntry } from './inflate.ts'
 import { InvalidArchive } from './invalid-archive.ts'
@@ -11,7 +11,7 @@ import type { ByteSource } from './byte-source.ts'
 import { handleSource, type OpenSource } from './source.ts'
 import { readPart } from './directories.ts'
 
-/** How much is gathered before it is written. */
+/** Bytes that are gathered before they are written. */
 const BATCH_BYTES = 1024 * 1024
 
 /** The inputs of a copy. */
@@ -24,10 +24,10 @@ export interface PartCopyOptions {
 }
 
 /**
- * Makes a copy of a part in the new file `path`, which is gone if this fails.
+ * Copies a part to the new file `path`, which is removed if this fails.
  *
- * @param isKept whether the file stays under its name; otherwise it vanishes with its handle, also
- *   when the process is killed
+ * @param isKept whether the file keeps its name; otherwise it disappears with its handle, even if
+ *   the process is killed
  * @throws InvalidArchive if the part differs from the directory
  */
 export async function copyPart(
@@ -89,7 +89,7 @@ async function write(
   await file.truncate(part.size)
 }
 
-/** Writes ranges, those that follow one another together. */
+/** Writes ranges; adjacent ones are written together. */
 class RangeWriter {
   readonly #file: FileHandle
   #gathered: Uint8Array[] = []

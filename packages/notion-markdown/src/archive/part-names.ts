@@ -5,7 +5,7 @@ import type { ZipEntry } from './layout.ts'
 /** Exports since 2024 are an archive of one or more of these, at its root and nowhere else. */
 const PART_NAME = /^[^/]*-Part-(\d+)\.zip$/i
 
-/** A part anywhere in an archive, not at its root alone. */
+/** A part anywhere in an archive, not only at its root. */
 const PART_ANYWHERE = /-Part-\d+\.zip$/i
 
 /** The number of a part by its name, if it has a part's name. */
@@ -14,7 +14,7 @@ export function partNumber(name: string): number | undefined {
   return number === undefined ? undefined : Number(number)
 }
 
-/** The numbers that are missing among parts: from 1 to the highest that is there. */
+/** The missing numbers among parts, from 1 to the highest present. */
 export function missingParts(numbers: readonly number[]): number[] {
   const known = new Set(numbers)
   const highest = numbers.reduce((most, number) => Math.max(most, number), 0)
@@ -24,7 +24,7 @@ export function missingParts(numbers: readonly number[]): number[] {
   return missing
 }
 
-/** Why an archive has no page, as far as the archives inside it tell. */
+/** Why an archive has no page, judged by the archives inside it. */
 export function archivesInside(paths: readonly string[]): InvalidArchive | undefined {
   const inFolder = paths.find((path) => path.includes('/') && PART_ANYWHERE.test(path))
   if (inFolder !== undefined) return new InvalidArchive('parts_in_folder', { name: inFolder })

@@ -65,9 +65,9 @@ export async function openPart(
 }
 
 /**
- * Does once what all processes that convert an archive need of a part: a deflated one is copied
- * into `folder`, a stored one verified. Nothing is done for a small part, and for one that another
- * process has begun with.
+ * Prepares a part once for all processes that convert an archive: a deflated part is copied into
+ * `folder`, a stored one verified. Does nothing for a small part, or a part that another process
+ * has begun.
  *
  * @throws InvalidArchive as `openPart`
  */
@@ -90,7 +90,7 @@ export async function unpackPart(
   }
 }
 
-/** Whether a part is worth more than being read by everybody who needs it. */
+/** Whether a part is large enough to be prepared once. */
 function isLarge({ size }: ZipEntry): boolean {
   return size > MAX_IN_MEMORY_BYTES
 }

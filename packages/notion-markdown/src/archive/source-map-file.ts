@@ -1,12 +1,12 @@
-// The source map as a file of its own: a JSON array, written page by page.
+// The source map as a separate file: a JSON array, written page by page.
 import { open } from 'node:fs/promises'
 import type { SourceRange } from '../source-map.ts'
 
-/** Takes the ranges of one page. */
+/** Writes the ranges of one page. */
 export type WriteRanges = (ranges: readonly SourceRange[]) => Promise<void>
 
 /**
- * Runs `use` with what takes the source map.
+ * Runs `use` with the writer of the source map.
  *
  * @param path the new file; undefined if not requested
  */

@@ -2,7 +2,7 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { checkRange, type ByteSource } from './byte-source.ts'
 
-/** A source that holds something open until `close` is called. */
+/** A source that keeps something open until `close` is called. */
 export interface OpenSource extends ByteSource, AsyncDisposable {
   close(): Promise<void>
 }
@@ -50,10 +50,10 @@ export function handleSource(handle: FileHandle, size: number): OpenSource {
   }
 }
 
-/** Bytes that are read ahead, and of a read that may come out of them. */
+/** Bytes to read ahead, and the longest read that may be served from them. */
 const AHEAD_BYTES = 128 * 1024
 const SMALL_BYTES = 32 * 1024
-/** Bytes that one of many small reads may leave out behind the one before. */
+/** Maximum gap in bytes between consecutive small reads. */
 const NEAR_BYTES = 4 * 1024
 
 /**
@@ -66,7 +66,7 @@ class ReadAhead {
   /** The end of the last read. */
   #end = -1
 
-  /** A copy of the bytes, where all of them are known. */
+  /** A copy of the bytes, if all of them are buffered. */
   take(offset: number, length: number): Buffer | undefined {
     const from = offset - this.#at
     if (length > SMALL_BYTES || from < 0 || from + length > this.#bytes.length) return undefined
@@ -74,7 +74,7 @@ class ReadAhead {
     return Buffer.from(this.#bytes.subarray(from, from + length))
   }
 
-  /** How much to read for bytes that are not known; 0 for nothing but them. */
+  /** How much to read ahead for unbuffered bytes; 0 for only the bytes themselves. */
   wanted(offset: number, length: number): number {
     const isNext = offset >= this.#end && offset - this.#end <= NEAR_BYTES && this.#end >= 0
     this.#end = offset + length

@@ -11,7 +11,8 @@ import type { NumberedReading } from './page-reader.ts'
 import { fileSource } from './source.ts'
 
 /**
- * A page on a shelf: its place in the export, its summary, and where its Markdown lies, in bytes.
+ * A page in a spool: its index in the export, its summary, and the position of its Markdown, in
+ * bytes.
  */
 interface SpoolEntry {
   page: number
@@ -19,23 +20,23 @@ interface SpoolEntry {
   isSitemap: boolean
   at: number
   size: number
-  /** Of the databases after the Markdown, as JSON; 0 without any. */
+  /** Bytes of the databases after the Markdown, as JSON; 0 without any. */
   tablesSize: number
 }
 
-/** A line of the list: a page as JSON, or what was read of one for a certificate. */
+/** A line of the list: a page as JSON, or its readings for a certificate. */
 type SpoolLine = SpoolEntry | NumberedReading
 
-/** Takes the pages that one process converts. */
+/** Writes the pages that one process converts. */
 export interface SpoolWriter extends AsyncDisposable {
   write(page: number, converted: ConvertedPage, isSitemap: boolean): Promise<void>
-  /** Takes what was read of a page for a certificate. */
+  /** Writes the readings of a page for a certificate. */
   addReading(...reading: NumberedReading): void
-  /** Writes what is gathered. Nothing is added after it. */
+  /** Writes the buffered rest. Nothing may be added afterwards. */
   finish(): Promise<void>
 }
 
-/** How much text is gathered before it is written. */
+/** Amount of text that is gathered before it is written. */
 const BATCH_BYTES = 1024 * 1024
 
 const LINE_END = 0x0a
@@ -78,8 +79,9 @@ class BatchedFile {
 /** Opens shelf number `shelf` in a folder of the conversion's own. */
 export async function openSpoolWriter(folder: string, index: number): Promise<SpoolWriter> {
   const texts = new BatchedFile(await open(textFile(folder, index), 'w'))
-  // As text: a summary's strings are slices of its page, and would keep all of it in memory. On disk:
-  // V8 lets garbage gather up to four times of what lives, 84 MB in a converter of 5 GB of export.
+  // Serialized, because a summary's strings are slices of its page, and would keep all of it in
+  // memory. On disk, because V8 lets garbage grow to four times the live memory, 84 MB in a
+  // converter of a 5 GB export.
   const list = new BatchedFile(await open(listFile(folder, index), 'w'))
   let at = 0
   const addLine = (json: string): void => list.add(Buffer.from(`${json}\n`))
@@ -96,7 +98,7 @@ export async function openSpoolWriter(folder: string, index: number): Promise<Sp
       texts.add(data)
       for (const file of [texts, list]) if (file.isFull) await file.flush()
     },
-    // JSON has no tabs. It stays a text until it is compared.
+    // JSON has no literal tabs. It stays text until it is compared.
     addReading: (page, exported, match) => addLine(`${page}\t${exported}\t${match ?? ''}`),
     async finish() {
       await texts.flush()
@@ -108,7 +110,7 @@ export async function openSpoolWriter(folder: string, index: number): Promise<Sp
   }
 }
 
-/** Reads a list that `openSpoolWriter` wrote, in this very conversion. */
+/** Reads a list that `openSpoolWriter` wrote in this conversion. */
 async function* readList(folder: string, index: number): AsyncGenerator<SpoolLine> {
   await using file = await fileSource(listFile(folder, index))
   let line: Uint8Array[] = []
@@ -181,7 +183,10 @@ export async function openSpoolReader(folder: string, count: number): Promise<Sp
   }
 }
 
-/** Read at once: what was just written is in memory, and to wait for a thread takes longer. */
+/**
+ * Read synchronously: recently written data is in memory, and waiting for a thread would take
+ * longer.
+ */
 function readText(file: number, at: number, size: number): string {
   const bytes = Buffer.allocUnsafe(size)
   for (let done = 0; done < size;) {

@@ -1,5 +1,5 @@
-// Writes ZIP archives (APPNOTE 6.3), with ZIP64 where sizes need it: several files become one export,
-// an export a folder of pages.
+// Writes ZIP archives (APPNOTE 6.3), with ZIP64 if sizes need it: for exports made of several
+// files, and for folders of pages.
 import { open, type FileHandle } from 'node:fs/promises'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { METHOD } from './format.ts'
@@ -7,16 +7,16 @@ import { METHOD } from './format.ts'
 const MAX_ENTRY_BYTES = 0xffffffff
 /** Names are UTF-8. */
 const FLAGS = 0x0800
-/** How hard text is packed: 6 takes twice the time, for 3 % less. */
+/** The compression level of text: 6 takes twice the time, for 3 % less. */
 const DEFLATE_LEVEL = 4
 
 /** The properties of a written entry. */
 export interface Packed {
-  /** Its path, which has the bytes that were reserved for it. */
+  /** Its path, with exactly as many bytes as were reserved for it. */
   readonly path: string
   /** 0: stored, 8: deflated. */
   readonly method: number
-  /** Of the content, inflated. */
+  /** CRC-32 and size of the inflated content. */
   readonly crc: number
   readonly size: number
 }
@@ -41,14 +41,14 @@ export class ZipWriter implements AsyncDisposable {
   /** Small pieces, which are written together. */
   #gathered: Uint8Array[] = []
   #gatheredBytes = 0
-  /** The end of the file, without buffered bytes. */
+  /** The size of the file, without buffered bytes. */
   #end = 0
 
   private constructor(file: FileHandle) {
     this.#file = file
   }
 
-  /** A new file, for its owner only. */
+  /** Creates a file that only its owner can read. */
   static async create(path: string): Promise<ZipWriter> {
     return new ZipWriter(await open(path, 'wx', 0o600))
   }
@@ -90,9 +90,9 @@ export class ZipWriter implements AsyncDisposable {
   }
 
   /**
-   * Adds a file that is packed already.
+   * Adds a file that is already packed.
    *
-   * @param nameBytes how many its path will have
+   * @param nameBytes the number of bytes of its path
    * @param fill writes the packed bytes; if it returns null, there is no such entry
    */
   async addPacked(
@@ -159,7 +159,10 @@ export class ZipWriter implements AsyncDisposable {
 /** An entry's own header, without its name: 30 bytes, and a field for two sizes of eight bytes. */
 const LOCAL_BYTES = 30 + 20
 
-/** Its own header always has room for sizes of eight bytes: they are known only behind the data. */
+/**
+ * Its own header always has room for sizes of eight bytes, because they are known only after the
+ * data.
+ */
 function localHeader(entry: Entry): Buffer {
   const { name, size, packedSize } = entry
   const fixed = Buffer.alloc(30)

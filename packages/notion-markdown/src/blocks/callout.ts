@@ -33,7 +33,7 @@ export function readCallout(element: Element, flow: Flow): void {
   if (children.length > 0) flow.add({ type: 'blockquote', ...callout, children })
 }
 
-/** The first child, if it has only an icon: exporters of 2026 give its frame no size. */
+/** The first child, if it contains only an icon: exporters of 2026 give its frame no size. */
 function iconOnly(element: Element): Element | undefined {
   const first = element.children.find((node) => typeof node !== 'string' || node.trim() !== '')
   if (first === undefined || typeof first === 'string' || !['div', 'span'].includes(first.name))

@@ -2,7 +2,8 @@ import { attribute, find, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
 
 /**
- * TABLE: Notion's names, in lower case, whose usual Markdown name is not that with `-` for spaces.
+ * TABLE of Notion's names, in lower case, whose usual Markdown name is not the same with `-` for
+ * spaces.
  */
 const LANGUAGE = new Map([
   ['plain text', ''],
@@ -23,8 +24,8 @@ const LANGUAGE = new Map([
 /** `<pre>`: its text byte for byte, in its language. */
 export function readCode(element: Element, flow: Flow): void {
   const code = find(element, 1, (child) => child.name === 'code')
-  // The class is the name behind `language-`, its spaces included: in capitals as Notion shows it,
-  // or not, as programs give it. E1–E3 exports name no language.
+  // The class is the name after `language-`, including its spaces: capitalized as in Notion, or in
+  // lower case as in programs. E1–E3 exports name no language.
   const name =
     /(?:^|\s)language-(.+)$/s
       .exec((code ? attribute(code, 'class') : undefined) ?? '')?.[1]
@@ -34,7 +35,7 @@ export function readCode(element: Element, flow: Flow): void {
   flow.add({ type: 'code', lang: lang === '' ? null : lang, value: codeText(element) })
 }
 
-/** The text of code, where a `<br>` is a line end. */
+/** The text of code, in which a `<br>` is a line end. */
 function codeText(element: Element): string {
   let text = ''
   for (const child of element.children) {

@@ -29,7 +29,7 @@ export function readLinkedDatabase(element: Element, flow: Flow): boolean {
   return true
 }
 
-/** Whether a table of it would show anything in place of the link. */
+/** Whether its table would show anything instead of the link. */
 const showsWords = ({ rows }: Database): boolean =>
   rows.some((row) => row.some((cell) => cell.trim() !== ''))
 
@@ -48,16 +48,16 @@ export function addTable(database: Database, flow: Flow): void {
     columns: head.map((cell) => ({ name: plainText(cell), type: null, isPictured: false })),
     rows: cells.map(rowOfText),
   })
-  // In an export without folders any page may have a row's title; stronger claims decide.
+  // In an export without folders, any page may have a row's title; stronger claims decide.
   for (const page of database.namesakes()) flow.links.claimPage(page, 1)
 }
 
-/** TABLE of what CSV says of check boxes. */
+/** TABLE of the values of check boxes in CSV. */
 const BOXES: Readonly<Record<string, string>> = { Yes: '☑', No: '☐' }
 
 /**
- * Most comparisons per cell for ordering rows; beyond it, rows stay in CSV order. Only hostile
- * exports reach it.
+ * Maximum number of comparisons per cell for ordering rows; beyond it, rows stay in CSV order. Only
+ * hostile exports reach it.
  */
 const MAX_CELLS = 4
 
@@ -65,7 +65,7 @@ const MAX_CELLS = 4
  * The rows that a database's table does not show (a view's filter hides them), in the table's
  * columns.
  *
- * @param titles of the rows that it shows
+ * @param titles the titles of the rows that it shows
  * @param checkboxes which columns show check boxes
  */
 export function hiddenRows(

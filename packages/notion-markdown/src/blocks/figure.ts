@@ -14,7 +14,7 @@ import { plainText, type Inline } from '../tree.ts'
 import { readCallout } from './callout.ts'
 
 /**
- * `<figure>`: everything that Notion shows in a frame. Since 2026 any element with
+ * `<figure>`: everything that Notion shows in a frame. Since 2026, any element with
  * `data-notion-equation` is an equation, too.
  */
 export function readFigure(element: Element, flow: Flow): void {
@@ -36,7 +36,7 @@ export function readFigure(element: Element, flow: Flow): void {
   let rest = inner.filter((node) => node !== first)
   if (hasTex(element)) {
     readEquation(shown, flow)
-    // Everything in a line belongs to the drawing.
+    // All inline content belongs to the drawing.
     rest = rest.filter((node) => typeof node !== 'string' && !INLINE.has(node.name))
   } else if (hasClass(element, 'equation')) readEquation(shown, flow)
   else if (!(hasClass(element, 'image') && readImage(shown, caption, flow))) {
@@ -62,7 +62,7 @@ function readEquation(element: Element, flow: Flow): void {
   const source =
     find(element, 8, (below) => below.name === 'annotation') ??
     find(element, 8, (below) => below.name === 'math')
-  // Exporters of 2026 draw it only, and say it in an attribute.
+  // Exporters of 2026 only draw it, and put the text in an attribute.
   const marked = hasTex(element) ? element : find(element, 8, hasTex)
   const tex = ((marked && attribute(marked, BLOCK_EQUATION)) ?? textContent(source ?? element))
     .split('\n')
@@ -71,7 +71,7 @@ function readEquation(element: Element, flow: Flow): void {
   if (tex !== '') flow.add({ type: 'math', value: tex })
 }
 
-/** Adds the image, its caption as its description; whether there was one. */
+/** Adds the image, with its caption as description; returns whether there was one. */
 function readImage(element: Element, caption: readonly Inline[][], flow: Flow): boolean {
   const img = find(element, 3, (below) => below.name === 'img')
   const url = img ? flow.links.resolve(attribute(img, 'src'), 'image') : null
@@ -79,8 +79,7 @@ function readImage(element: Element, caption: readonly Inline[][], flow: Flow): 
   const alt =
     caption.length > 0 ? caption.map(plainText).join(' ') : (attribute(img, 'alt') ?? '').trim()
   const image: Inline = { type: 'image', url, alt }
-  // The exporter's link leads to the image itself; one that leads elsewhere was put there by a
-  // person.
+  // The exporter's link leads to the image itself; any other link was added by a person.
   const link = find(element, 2, (below) => below.name === 'a')
   const target =
     link && !isWrapper(link) ? flow.links.resolve(attribute(link, 'href'), 'file') : null
@@ -93,11 +92,11 @@ function readImage(element: Element, caption: readonly Inline[][], flow: Flow): 
   return true
 }
 
-/** The parts of a bookmark besides its title. */
+/** The parts of a bookmark other than its title. */
 const ASIDE = ['bookmark-description', 'bookmark-href', 'bookmark-image']
 
 /**
- * `[Title](url): description`. Where no title is marked, the words outside of all parts are it; a
+ * `[Title](url): description`. If no title is marked, the words outside all parts are the title; a
  * bookmark without any shows its address.
  */
 function readBookmark(element: Element, flow: Flow): void {
@@ -129,7 +128,7 @@ function unwrap(element: Element, classes: readonly string[]): Node[] {
   })
 }
 
-/** A link's text cannot hold links. */
+/** A link's text cannot contain links. */
 function withoutLinks(nodes: readonly Inline[]): Inline[] {
   return nodes.flatMap((node) => (node.type === 'link' ? withoutLinks(node.children) : [node]))
 }

@@ -11,7 +11,7 @@ export function readBulleted(element: Element, flow: Flow): void {
   addItems(element, flow, null, (item) => (todo ? isDone(item) : null))
 }
 
-/** `<ol>`: numbered items, one to an element; `start` is the true number. */
+/** `<ol>`: numbered items, one per element; `start` is the actual number. */
 export function readNumbered(element: Element, flow: Flow): void {
   const start = attribute(element, 'start')
   const number = start === undefined ? NaN : Number.parseInt(start, 10)
@@ -30,7 +30,7 @@ function readToggle(element: Element, flow: Flow): void {
 
 /**
  * Adds one list with an item for each `<li>`. Content between two belongs to the first; content
- * before all of them is an item of its own.
+ * before all of them is a separate item.
  */
 function addItems(
   element: Element,
@@ -104,7 +104,7 @@ function isBox(node: Node): node is Element {
 
 /**
  * The sitemap (index.html of a workspace export): `<ul id="id::…">` is one entry, its link first,
- * its sub-pages in `<li>`. The outermost has no link but the workspace's details, which are above
+ * its sub-pages in `<li>`. The outermost has no link, but the workspace's details, which are above
  * the list.
  */
 function readSitemap(element: Element, flow: Flow): void {

@@ -35,8 +35,8 @@ export function readTable(element: Element, flow: Flow): void {
     : []
   const shown = flow.section.tables ? valuesOf(rows, grid, cells) : []
   for (const row of hidden) cells.push(row)
-  // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table;
-  // only the header says how many columns there are.
+  // Readers fill up short rows (GFM 4.10), but on GitHub, a line without a cell ends the table.
+  // Only the header determines the number of columns.
   const children = [
     rowOf(header, width),
     ...cells.map((row) => rowOf(row, Math.max(1, row.length))),
@@ -59,7 +59,7 @@ export function readTable(element: Element, flow: Flow): void {
   })
 }
 
-/** The values of a table's rows below its header, typed as far as their markup shows. */
+/** The values of a table's rows below its header, typed as far as their markup allows. */
 function valuesOf(
   rows: readonly Row[],
   grid: readonly (Element | null)[][],
@@ -84,7 +84,7 @@ function noteRows(rows: readonly Row[], shown: readonly TableRow[], ids: BlockId
   }
 }
 
-/** Records the places of a table's rows and cells. */
+/** Records the positions of a table's rows and cells. */
 function placeRows(
   rows: readonly Row[],
   grid: readonly (Element | null)[][],
@@ -116,10 +116,7 @@ function titlesOf(rows: readonly Row[]): string[] {
   })
 }
 
-/**
- * A database shows the pages of its rows as its own. A title of no words is the one that Notion
- * shows.
- */
+/** A database shows the pages of its rows as its own. An empty title is shown as in Notion. */
 function claimRow(row: Element, { links, section }: Flow): void {
   const title = find(row, 1, (cell) => hasClass(cell, 'cell-title'))
   const link = title && find(title, 3, ({ name }) => name === 'a')
@@ -128,13 +125,13 @@ function claimRow(row: Element, { links, section }: Flow): void {
   if (!link.children.some(isWord)) link.children.push('Untitled')
 }
 
-/** Whether a node of a title shows anything but an icon. */
+/** Whether a node of a title shows anything other than an icon. */
 function isWord(node: Node): boolean {
   if (typeof node === 'string') return node.trim() !== ''
   return !isIcon(node) && (node.name === 'img' || textContent(node).trim() !== '')
 }
 
-/** A page's properties: two columns, name and value, under no header. */
+/** A page's properties: two columns, name and value, without a header. */
 export function readProperties(
   element: Element,
   flow: Flow,
@@ -153,8 +150,8 @@ export function readProperties(
 }
 
 /**
- * Takes the header out of a table's rows: the one that says so; of a table that has none, a first
- * row that is all bold, as people make them.
+ * Removes the header from a table's rows: the marked one; if none is marked, a first row that is
+ * all bold.
  */
 function headerOf(first: Row, rows: Inline[][][], isDatabase: boolean): Inline[][] {
   if (first.inHead || isHeaderRow(first.row)) return rows.shift()!
@@ -191,14 +188,14 @@ interface Row {
   inHead: boolean
 }
 
-/** A table: its rows, and its content outside of cells. */
+/** A table: its rows, and its content outside cells. */
 interface Content {
   rows: Row[]
   outside: Node[]
 }
 
 /**
- * The rows of a table. Content outside of cells (a caption, or the rest of a broken row) goes above
+ * The rows of a table. Content outside cells (a caption, or the rest of a broken row) goes above
  * it, as in a browser.
  */
 function readRows(element: Element, flow: Flow): Row[] {
@@ -234,8 +231,8 @@ function collect(element: Element, depth: number, inHead: boolean, content: Cont
 }
 
 /**
- * How many empty places a table may get for each of its cells: past it, spans count no more. Only
- * tables that want to harm come that far.
+ * Maximum number of empty places per cell of a table; beyond it, spans are ignored. Only hostile
+ * tables reach it.
  */
 const MAX_EMPTY_CELLS = 4
 
@@ -248,7 +245,7 @@ function layOutGrid(rows: readonly Row[]): (Element | null)[][] {
   /** By column: the first row that no cell above spans. */
   let free: number[] = []
   return rows.map(({ row, inHead }, y) => {
-    // No cell reaches out of the head.
+    // No cell extends beyond the head.
     if (inHead !== rows[y - 1]?.inHead) free = []
     const places: (Element | null)[] = []
     let next = 0
@@ -264,7 +261,7 @@ function layOutGrid(rows: readonly Row[]): (Element | null)[][] {
   })
 }
 
-/** How many columns or rows a cell takes; 1,000 at most, as in a browser. */
+/** How many columns or rows a cell spans; at most 1,000, as in a browser. */
 function cellSpan(cell: Element, name: 'colspan' | 'rowspan'): number {
   const span = Number.parseInt(attribute(cell, name) ?? '', 10)
   return span > 1 ? Math.min(span, 1000) : 1
@@ -279,8 +276,8 @@ function cellsOf(row: Element): Element[] {
 }
 
 /**
- * A first row of nothing but `<th>` without a header's column class (tables that no exporter of
- * Notion's wrote).
+ * A first row with only `<th>` without a header's column class (tables not written by Notion's
+ * exporters).
  */
 function isHeaderRow(row: Element): boolean {
   const cells = cellsOf(row)

@@ -3,12 +3,12 @@ import type { Flow } from '../flow.ts'
 import { blockTarget } from '../links.ts'
 import { plainText, type List, type ListItem } from '../tree.ts'
 
-/** Headings have no more levels: deeper entries become siblings of the entry before. */
+/** The maximum depth of headings: deeper entries become siblings of the entry before. */
 const MAX_INDENT = 5
 
 /**
  * `<nav class="table_of_contents">`: a nested list of links to the page's headings. Other content
- * of a `<nav>` is read as usual.
+ * of a `<nav>` is read normally.
  */
 export function readNavigation(element: Element, flow: Flow): void {
   const isContents = hasClass(element, 'table_of_contents')
@@ -23,7 +23,7 @@ export function readNavigation(element: Element, flow: Flow): void {
       rest.push(child)
       continue
     }
-    // Toggle headings carry no id, so the entry names its heading's text as well.
+    // Toggle headings have no id, so the entry also names its heading's text.
     const url = blockTarget((attribute(link, 'href') ?? '').replace(/^#/, ''), plainText(text))
     const indent = Math.min(
       Number(/indent-(\d+)/.exec(attribute(child, 'class') ?? '')?.[1] ?? 0),
@@ -49,7 +49,7 @@ export function readNavigation(element: Element, flow: Flow): void {
   flow.read(rest)
 }
 
-/** The link that an entry of a table of contents is and nothing else. */
+/** The link of an entry of a table of contents, if the entry is only that. */
 function linkOf(entry: Node): Element | undefined {
   if (typeof entry === 'string') return undefined
   if (entry.name === 'a') return entry

@@ -5,8 +5,8 @@ import { nestMarks } from '../runs.ts'
 import type { Depth } from '../tree.ts'
 
 /**
- * TABLE: the only trace that a toggle heading leaves before 2026 is its font size; Notion's level 1
- * is the document's 2.
+ * TABLE of font sizes, the only trace of a toggle heading before 2026; Notion's level 1 is the
+ * document's 2.
  */
 const DEPTH_OF_SIZE: readonly (readonly [string, Depth])[] = [
   ['1.875em', 2],

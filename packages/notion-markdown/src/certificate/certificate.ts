@@ -9,19 +9,19 @@ export interface Totals extends Counts {
   pages: number
 }
 
-/** Something that a page does not show as the export has it. */
+/** Something that a page shows differently from the export. */
 export interface Difference {
   /** The page's path in the archive. */
   page: string
-  /** `words`, also for their order, or the count that differs. */
+  /** `words` (including their order), or the count that differs. */
   kind: string
   in: number
   out: number
-  /** A sentence that says where. */
+  /** A sentence with the location. */
   detail: string
 }
 
-/** Something that the export itself does not hold. */
+/** Something that is missing from the export itself. */
 export interface NotInExport {
   what: 'comments' | 'views' | 'hidden_rows' | 'pages' | 'files'
   /** Their actual or possible number; null if unknown. */
@@ -29,22 +29,22 @@ export interface NotInExport {
   detail: string
 }
 
-/** What a conversion kept. */
+/** The certificate of a conversion. */
 export interface Certificate {
   in: Totals
   out: Totals
-  /** At most 100; the last one then says how many more there are. */
+  /** At most 100; then the last one tells how many more there are. */
   differences: Difference[]
-  /** Hexadecimal; null where it is not known. */
+  /** Hexadecimal; null if it is unknown. */
   input_sha256: string | null
-  /** Of the document; for JSON, of its `markdown` in UTF-8. */
+  /** Hash of the document; for JSON, of its `markdown` in UTF-8. */
   output_sha256: string
   not_in_export: NotInExport[]
 }
 
 const MAX_DIFFERENCES = 100
 
-/** A page's reading by the reader of exports; `null` where it could not be read. */
+/** A page's reading by the export reader; `null` if it could not be read. */
 export interface CertifiedPage {
   path: string
   reading: PageReading | null
@@ -52,11 +52,11 @@ export interface CertifiedPage {
   hasMore: boolean
   /** Databases that were read from CSV. */
   databases: number
-  /** Files that it shows or links to, and the archive does not have. */
+  /** Files that it shows or links to, but that are not in the archive. */
   missingFiles: number
 }
 
-/** Words that identify a position. */
+/** Number of words that identify a position. */
 const SHOWN_WORDS = 8
 
 /** Compares the pages of a document, one after another, with those of the export. */
@@ -70,12 +70,12 @@ export class Certifier {
   #missingFiles = 0
   readonly #dialect: Dialect
 
-  /** @param dialect of the Markdown */
+  /** @param dialect the dialect of the Markdown */
   constructor(dialect: Dialect = DOCUMENT) {
     this.#dialect = dialect
   }
 
-  /** Takes a page of the document. @param shown what `readMarkdownPage` finds in it */
+  /** Compares a page of the document. @param shown the result of `readMarkdownPage` */
   page(
     page: CertifiedPage,
     markdown: string,
@@ -94,7 +94,7 @@ export class Certifier {
     this.#compare(page, reading, shown, markdown)
   }
 
-  /** @param hashes of the file and of the document, hexadecimal */
+  /** @param hashes those of the file and the document, hexadecimal */
   finish(hashes: { input: string | null; output: string }): Certificate {
     const more = this.#found - this.#differences.length
     if (more > 0) {
@@ -112,7 +112,7 @@ export class Certifier {
     }
   }
 
-  /** How many differences there are so far. */
+  /** The number of differences so far. */
   get found(): number {
     return this.#found
   }

@@ -1,22 +1,22 @@
-// Pages of Markdown whose links are not filled in yet: they are read while others are still converted.
-// When they are joined, it is enough that nothing but their links has changed.
+// Reads pages of Markdown whose links are not filled in yet, while other pages are still converted.
+// When they are joined, it is enough to check that only their links have changed.
 import { countsOf } from './certificate.ts'
 import type { Dialect } from './dialect.ts'
 import { readMarkdown } from './markdown-reader.ts'
 import { countAsset, countLink, type Counts, type PageReading } from './reading.ts'
 
-/** A mark around an address that is not known yet, or, with an `@`, around a note. */
+/** A mark around an unresolved address or, with an `@`, around a note. */
 const MARKED = /\0([^\0]*)\0/g
 const NOTE = '@'
-/** Begins the stand-ins of addresses; texts have no such character (Unicode, noncharacters). */
+/** Begins placeholders for addresses; texts have no such character (Unicode, noncharacters). */
 const STAND_IN = '\uffff'
-/** An address that no reader would end early, or see anything else in. */
+/** An address that no reader would end early or read as anything else. */
 const ADDRESS = /[^\s()"<>[\]|\\`$&!\0]+/y
 
-/** How the reading of a page's Markdown differs from that of the export, where both match. */
+/** The difference of the reading of a page's Markdown from that of the export, if they match. */
 export interface ConvertedMatch {
   words: number
-  /** Addresses that were known already. */
+  /** Addresses that were already known. */
   links: Counts['links']
   assets: Counts['assets']
   /** Which of the marked addresses, from 0 on, are links and images. */
@@ -57,7 +57,7 @@ export interface MatchedPage {
 }
 
 /**
- * What a page shows that matched when it was converted.
+ * The reading of a page that matched when it was converted.
  *
  * @returns null if more than its addresses has changed
  */
@@ -76,7 +76,7 @@ export function readingOfMatch(
   return { ...exported, counts }
 }
 
-/** The addresses that have taken the place of marks; null if anything else has changed. */
+/** The addresses that have replaced marks; null if anything else has changed. */
 function addressesIn(converted: string, markdown: string): string[] | null {
   if (converted === markdown) return []
   const parts = converted.split('\0')

@@ -1,4 +1,4 @@
-// Reads a database that is only in the export's CSV (RFC 4180), as the page that it becomes.
+// Reads a database that the export has only as CSV (RFC 4180), as the page that it becomes.
 import { Reading, type PageReading } from './reading.ts'
 
 /** The rows of a CSV text, without its blank lines. No text has U+0000. */

@@ -2,19 +2,19 @@
 // readers.
 import { EXPORTED_PAGE } from './reading.ts'
 
-/** How the Markdown is written that a certificate is about. */
+/** The dialect of the Markdown that a certificate is about. */
 export interface Dialect {
   /** How callouts are written: as quotes; as `> [!note]`; or between `:::note` and `:::`. */
   readonly callouts: 'quote' | 'alert' | 'admonition'
   /** Whether links to pages are `[[place|text]]`. */
   readonly links: 'markdown' | 'wiki'
-  /** Whether files keep their names: in a folder of pages they get new ones, by their content. */
+  /** Whether files keep their names: in a folder of pages, they get new ones by content. */
   readonly keepsNames: boolean
   /** Matches the addresses of pages. */
   readonly page: RegExp
 }
 
-/** One document. */
+/** The dialect of one document. */
 export const DOCUMENT: Dialect = {
   callouts: 'quote',
   links: 'markdown',

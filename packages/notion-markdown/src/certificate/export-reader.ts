@@ -1,4 +1,5 @@
-// Reads the visible contents of an exported page, block by block, as Notion's exporters write it.
+// Reads the visible contents of an exported page, block by block, in the form of Notion's
+// exporters.
 import { decodeHTML } from 'entities'
 import {
   NOWHERE,
@@ -14,13 +15,13 @@ import { Reading, type PageReading } from './reading.ts'
 import { TableReader } from './table-reader.ts'
 import { readTags, valueOf, type Tag, type TagHandler } from './tags.ts'
 
-/** An element that has not ended, and what its end means. */
+/** An open element, and the effect of its end. */
 interface Open {
   name: string
   end?: () => void
 }
 
-/** Inline elements that one end tag ends at most. */
+/** Maximum number of inline elements that one end tag ends. */
 const MAX_NESTED = 64
 
 const VOID = new Set(
@@ -46,15 +47,15 @@ const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
 /** Values of a cell that are adjacent without a separator. */
 const VALUE = /\b(?:selected-value|status-value|user|margin-right)\b/
 
-/** The result of `#start` for an element that it has opened itself. */
+/** The result of `#start` if it has opened the element itself. */
 const HIDDEN = Symbol('hidden')
 
 /**
  * Reads one page.
  *
- * @param fileName what its file is called: its title, where it has none
- * @param trace takes its words
- * @param moved of a folder of pages
+ * @param fileName the name of its file, used if it has no title
+ * @param trace receives its words
+ * @param moved the new paths of files, for a folder of pages
  */
 export function readExportedPage(
   source: string,
@@ -62,7 +63,7 @@ export function readExportedPage(
   trace: string[] | null = null,
   moved: MovedFiles | null = null,
 ): PageReading {
-  // Readers of HTML ignore it (HTML standard, unexpected-null-character).
+  // HTML parsers ignore it (HTML standard, unexpected-null-character).
   const html = source.includes('\0') ? source.replaceAll('\0', '') : source
   const hasTitle =
     html.includes('<h1 class="page-title"') || /<h1\s[^>]*class="[^"]*page-title/.test(html)
@@ -77,7 +78,7 @@ export function readExportedPage(
   return reader.finish()
 }
 
-/** Files that get other places, and other names there. */
+/** Files that get other paths and names. */
 export interface MovedFiles {
   /** The substitute for an image that is missing from the export; null if it is not missing. */
   missingName(url: string): string | null
@@ -88,7 +89,7 @@ interface Bookmark {
   title: string
   description: string
   href: string
-  /** The text outside of them. */
+  /** The text outside them. */
   rest: string
 }
 
@@ -98,11 +99,11 @@ class ExportReader implements TagHandler {
   readonly #moved: MovedFiles | null
   readonly #open: Open[] = []
   readonly #places = new Map<string, number[]>()
-  /** How deep in elements of which nothing is shown, and what their TeX is read into. */
+  /** The depth in elements that are not shown, and the target for their TeX. */
   #hidden = 0
   #tex: string[] | null = null
   #inTex = false
-  /** How deep in equations with lines of their own, in links, in bold text. */
+  /** The depth in block equations, in links, in bold text. */
   #display = 0
   #links = 0
   #bold = 0
@@ -113,11 +114,11 @@ class ExportReader implements TagHandler {
   /** Images in a toggle's summary, which move below it. */
   #summary: string[] | null = null
   readonly #lists: ('bulleted' | 'numbered' | 'to-do' | null)[] = []
-  /** Whether a to-do has begun whose box has not come yet. */
+  /** Whether a to-do has begun whose check box has not been read yet. */
   #isUnboxed = false
   #linkShown = false
   #linkUrl = ''
-  /** How many texts and equations have shown something. */
+  /** Number of texts and equations that have shown something. */
   #shown = 0
   /** Whether a link has shown anything besides an icon. */
   #hasWords = false
@@ -239,7 +240,7 @@ class ExportReader implements TagHandler {
     this.#push(name, () => void this.#hidden--)
   }
 
-  /** Shows an element's annotation as an equation, and nothing else of it. */
+  /** Shows only an element's annotation, as an equation. */
   #hideButTex(name: string): typeof HIDDEN {
     this.#hidden++
     this.#tex = null
@@ -273,7 +274,7 @@ class ExportReader implements TagHandler {
     )
   }
 
-  /** Whether blocks are no blocks here: in a cell, in a summary. */
+  /** Whether blocks do not count here: in a cell, in a summary. */
   get #inLine(): boolean {
     return this.#table?.inCell === true || this.#summary !== null
   }
@@ -372,7 +373,7 @@ class ExportReader implements TagHandler {
     this.#linkUrl = url
     this.#hasWords = false
     return () => {
-      // Notion shows a row without a title so, and exports it without.
+      // Notion shows a row without a title like this, and exports it empty.
       if (this.#inRowTitle && !this.#hasWords && url !== '') this.text('Untitled')
       this.#links--
       if (this.#linkShown && url !== '' && url !== NOWHERE && isSafe(url)) this.#reading.link(url)

@@ -1,9 +1,9 @@
-// The meaning of single tags and texts of an export, independent of their context.
+// Interprets single tags and texts of an export, independent of their context.
 import { decodeHTML } from 'entities'
 import { decodeSafely } from './reading.ts'
 import { valueOf } from './tags.ts'
 
-/** How old exports label a file: with its address where Notion stores it. */
+/** The label of a file in old exports: its address in Notion's storage. */
 const STORED =
   /^https?:\/\/(?:s3[.-]us-west-2\.amazonaws\.com\/secure\.notion-static\.com|prod-files-secure\.s3\.us-west-2\.amazonaws\.com|file\.notion\.so)\/(?:[^\s?#]*\/)?([^\s/?#]+)(?:[?#]\S*)?$/
 const ATTACHMENT = /^attachment:[0-9a-f-]{36}:/
@@ -11,7 +11,7 @@ const ATTACHMENT = /^attachment:[0-9a-f-]{36}:/
 /** The address that exporters since 2026 write for a page without one. */
 export const NOWHERE = 'https://app.notion.comundefined'
 
-/** An element's classes, between spaces. */
+/** An element's classes, surrounded by spaces. */
 export function classesOf(attributes: string): string {
   if (!attributes.includes('class=') && !/class=/i.test(attributes)) return ''
   const value = valueOf(attributes, 'class')
@@ -40,7 +40,7 @@ export function isHidden(attributes: string): boolean {
   )
 }
 
-/** Whether documents keep an address: it runs no code. */
+/** Whether documents keep an address, because it runs no code. */
 export function isSafe(url: string, isImage = false): boolean {
   if (/^data:/i.test(url))
     return isImage
@@ -54,12 +54,12 @@ export function withoutComment(found: string): string {
   return found.startsWith('%') ? '\n' : found
 }
 
-/** Text that is decoded already, for `text`, which decodes. */
+/** Decoded text, escaped for `text`, which decodes it. */
 export function escapeless(text: string): string {
   return text.replaceAll('&', '&amp;')
 }
 
-/** The text of a link, where it names a file as Notion stores it: the file's own name. */
+/** The text of a link; if it is a file's address in Notion's storage, the file's own name. */
 export function labelOf(text: string): string {
   if (!text.includes(':')) return text
   const stored = STORED.exec(text.trim())?.[1]

@@ -1,5 +1,5 @@
-// Reads a line of Markdown: links, images, code, equations and escapes. Marks need no reading, they
-// are punctuation.
+// Reads a line of Markdown: links, images, code, equations and escapes. Marks need not be read,
+// because they are punctuation.
 import { decodeHTML } from 'entities'
 import type { Reading } from './reading.ts'
 
@@ -22,7 +22,7 @@ export function readInlines(
   let brackets = 0
   const isMarkdown = language !== 'html'
   const runs = new Runs(text)
-  // Characters searched in vain: beyond eight times the text, brackets are text.
+  // Characters searched in vain; beyond eight times the text, brackets are text.
   const vain = { left: 8 * text.length }
   SPECIAL.lastIndex = 0
   for (let match = SPECIAL.exec(text); match; match = SPECIAL.exec(text)) {
@@ -99,7 +99,7 @@ function runLength(text: string, at: number, sign: string): number {
 /** The runs of backticks and dollars in a text. */
 class Runs {
   readonly #text: string
-  /** For each sign, and each length, where the last run begins. */
+  /** For each sign and length, the start of the last run. */
   readonly #last = new Map<string, Map<number, number>>()
 
   constructor(text: string) {

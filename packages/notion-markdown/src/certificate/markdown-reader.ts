@@ -1,10 +1,10 @@
-// Reads the Markdown of a page: its lines are blocks in containers (CommonMark 5), and tables, toggles
-// and equations as the documents of this package have them.
+// Reads the Markdown of a page: lines are blocks in containers (CommonMark 5), with tables, toggles
+// and equations in the form of this package's documents.
 import { DOCUMENT, type Dialect } from './dialect.ts'
 import { readInlines } from './inline-reader.ts'
 import { Reading, type PageReading } from './reading.ts'
 
-/** An open quote, or an item of a list, whose content is so far to the right. */
+/** An open quote, or a list item, whose content has this indent. */
 type Container = 'quote' | number
 
 const MARKER = /^(?:([-*+])|(\d{1,9})[.)])(?: |$)/
@@ -14,7 +14,7 @@ const ALERT = /^\[!(?:note|tip|warning|danger)\]$/
 const ADMONITION = /^:{3,}(note|tip|warning|danger|)$/
 const TAG_LINE = /^<\/?(?:details|summary)>$/
 
-/** Reads one page. @param trace takes its words */
+/** Reads one page. @param trace receives its words */
 export function readMarkdownPage(
   markdown: string,
   trace: string[] | null = null,
@@ -36,11 +36,11 @@ export function readMarkdown(markdown: string, trace: string[] | null, dialect: 
   return reader.finish()
 }
 
-/** Code or an equation that has not ended. */
+/** An open code block or equation. */
 interface Fence {
   sign: string
   lines: string[]
-  /** The containers that it lies in. */
+  /** The containers around it. */
   depth: number
 }
 
@@ -54,7 +54,7 @@ class BlockReader {
   #inSummary = false
 
   readonly #dialect: Dialect
-  /** Admonitions that have not ended. */
+  /** Open admonitions. */
   #admonitions = 0
   /** Whether the line has opened a quote. */
   #beganQuote = false
@@ -70,7 +70,7 @@ class BlockReader {
     return this.#reading
   }
 
-  /** @param next where the next line begins in `markdown` */
+  /** @param next the start of the next line in `markdown` */
   line(line: string, markdown: string, next: number): void {
     let [at, matched] = this.#continue(line)
     if (this.#fence && matched >= this.#fence.depth) return this.#fenced(line.slice(at))
@@ -86,7 +86,7 @@ class BlockReader {
     this.#leaf(rest, markdown, next)
   }
 
-  /** How far the open containers continue in a line, and how many do. */
+  /** How far the open containers continue in a line, and how many of them. */
   #continue(line: string): [at: number, matched: number] {
     let at = 0
     for (const [i, container] of this.#open.entries()) {
@@ -103,7 +103,7 @@ class BlockReader {
     return [at, this.#open.length]
   }
 
-  /** Opens the containers that begin in a line. @returns where their content begins */
+  /** Opens the containers that begin in a line. @returns the start of their content */
   #containers(line: string, from: number): number {
     let at = from
     for (;;) {
@@ -179,7 +179,7 @@ class BlockReader {
     return true
   }
 
-  /** A toggle's tags, and its summary where that is HTML. */
+  /** A toggle's tags, and its summary if that is HTML. */
   #tagLine(rest: string): boolean {
     const summary = /^<summary>(.*)<\/summary>$/s.exec(rest)
     if (!summary && !TAG_LINE.test(rest)) return false
@@ -191,7 +191,7 @@ class BlockReader {
     return true
   }
 
-  /** Whether the next line says that this one is a table's header. */
+  /** Whether the next line makes this one a table's header. */
   #isTable(markdown: string, next: number): boolean {
     const end = markdown.indexOf('\n', next)
     return DELIMITER.test(markdown.slice(next, end < 0 ? markdown.length : end))

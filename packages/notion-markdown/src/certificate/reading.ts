@@ -1,7 +1,7 @@
 // The contents of a page: counts, and a digest of everything in order. Two readers that share no
-// code with the converter fill one each, from the export and from the Markdown.
+// code with the converter create one each, from the export and from the Markdown.
 
-/** TABLE of the blocks that both readers can tell apart. */
+/** TABLE of the blocks that both readers can distinguish. */
 export const BLOCK_KINDS = [
   'headings',
   'bulleted',
@@ -27,25 +27,25 @@ export interface Counts {
   /** Rows and cells of all tables; a header without words does not count. */
   rows: number
   cells: number
-  /** Equations, those within lines too. */
+  /** Equations, including inline ones. */
   equations: number
-  /** Bytes in UTF-8. */
+  /** Size in UTF-8 bytes. */
   code_bytes: number
   /**
-   * Different addresses on each page, by where they lead: to web sites, to pages on Notion, to places
-   * in the document or the export, to files.
+   * Different addresses on each page, by target: web sites, pages on Notion, places in the document
+   * or the export, files.
    */
   links: { web: number; notion: number; pages: number; files: number }
-  /** Different images on each page, by where they lie. */
+  /** Different images on each page, by location. */
   assets: { local: number; web: number }
 }
 
-/** A page as one reader found it. Plain data. */
+/** One reader's result for a page. Plain data. */
 export interface PageReading {
   counts: Counts
-  /** Of its words and blocks in order. */
+  /** Digest of its words and blocks, in order. */
   digest: string
-  /** The digest after every 32nd word: they tell where two readings part. */
+  /** The digest after every 32nd word, to find where two readings diverge. */
   steps: number[]
   /** How many of its tables are views of databases, as far as that can be seen. */
   databases: number
@@ -63,7 +63,7 @@ const LETTER = 1
 const SPACE = 2
 const NOTHING = 3
 
-/** TABLE of what ASCII characters are. */
+/** TABLE of the classes of ASCII characters. */
 const ASCII = new Uint8Array(128).fill(MARK)
 ASCII.fill(SPACE, 0, 0x21)
 ASCII.fill(LETTER, 0x30, 0x3a)
@@ -128,7 +128,7 @@ export class Reading {
   #low = 0x811c9dc5 | 0
   #high = 0x1b873593 | 0
   #inWord = false
-  /** Blocks and cells that have begun and shown nothing yet. */
+  /** Open blocks and cells that have shown nothing yet. */
   #pending: number[] = []
   #rowShown = false
   /** The words, if requested. */
@@ -144,7 +144,7 @@ export class Reading {
     this.#page = page
   }
 
-  /** Another one where something was shown meanwhile. */
+  /** Changes when something is shown. */
   get position(): number {
     return this.#low
   }
@@ -185,24 +185,24 @@ export class Reading {
     this.#trace?.push('')
   }
 
-  /** Ends the word, as white space does. */
+  /** Ends the word, like white space. */
   gap(): void {
     this.#inWord = false
   }
 
-  /** A block that is there even if it shows nothing. */
+  /** A block that counts even if it shows nothing. */
   block(kind: BlockKind): void {
     this.#flush()
     this.#begin(kind)
   }
 
-  /** A block that is there if something in it is shown. @returns what `endMaybe` takes */
+  /** A block that counts only if it shows something. @returns the argument for `endMaybe` */
   maybe(kind: BlockKind): number {
     this.#inWord = false
     return this.#pending.push(BLOCK_KINDS.indexOf(kind)) - 1
   }
 
-  /** Ends what may be there: it is not, where it has shown nothing. */
+  /** Ends a block or cell, which does not count if it has shown nothing. */
   endMaybe(place: number): void {
     if (this.#pending.length > place) this.#pending.length = place
   }
@@ -211,7 +211,9 @@ export class Reading {
     this.#rowShown = false
   }
 
-  /** A cell in this column, which counts if it shows something. @returns what `endMaybe` takes */
+  /**
+   * A cell in this column, which counts if it shows something. @returns the argument for `endMaybe`
+   */
   cell(column: number): number {
     this.#inWord = false
     return this.#pending.push(FIRST_COLUMN + column) - 1
@@ -232,7 +234,7 @@ export class Reading {
     for (const char of name) if (/[A-Za-z0-9]/.test(char)) this.#mix(char.charCodeAt(0))
   }
 
-  /** An equation's TeX, in a line or in a block of its own. */
+  /** An equation's TeX, inline or as a block. */
   equation(tex: string): void {
     this.#flush()
     this.counts.equations++
@@ -254,7 +256,7 @@ export class Reading {
     this.#links.add(url)
   }
 
-  /** Forgets addresses that are only numbers behind a prefix. @returns the numbers */
+  /** Removes addresses that are only a prefix and a number. @returns the numbers */
   takeStandIns(prefix: string): { links: number[]; images: number[] } {
     const take = (urls: Set<string>): number[] =>
       [...urls].flatMap((url) => {
@@ -300,17 +302,17 @@ export class Reading {
 
 const NOTION = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\//i
 
-/** Counts a link by where it leads. @param page matches the addresses of pages */
+/** Counts a link by its target. @param page matches the addresses of pages */
 export function countLink({ links }: Counts, url: string, page: RegExp): void {
   links[fateOf(url, page)]++
 }
 
-/** Counts an image by where it lies. */
+/** Counts an image by its location. */
 export function countAsset({ assets }: Counts, url: string): void {
   assets[/^https?:/i.test(url) ? 'web' : 'local']++
 }
 
-/** The target of a link. */
+/** The kind of a link's target. */
 function fateOf(url: string, page: RegExp): keyof Counts['links'] {
   if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return NOTION.test(url) ? 'notion' : 'web'
   return url.startsWith('#') || page.test(url) ? 'pages' : 'files'
@@ -327,7 +329,7 @@ function lastPart(url: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** Percent-decodes; an invalid encoding stays. */
+/** Percent-decodes; an invalid encoding is unchanged. */
 export function decodeSafely(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,13 +1,13 @@
-// The rows and cells of one table of an export, by their places in the grid (HTML standard, forming a
-// table).
+// Reads the rows and cells of one table of an export, by their positions in the grid (HTML
+// standard, forming a table).
 import type { Reading } from './reading.ts'
 
 interface Row {
-  /** The column behind its last cell. */
+  /** The column after its last cell. */
   width: number
   inHead: boolean
   isHeading: boolean
-  /** Whether it shows something, and something that is not bold. */
+  /** Whether it shows something, and whether some of it is not bold. */
   isShown: boolean
   isPlain: boolean
 }
@@ -15,10 +15,10 @@ interface Row {
 /** The properties of a table from its attributes. */
 export type TableKind = 'simple' | 'database' | 'properties'
 
-/** Columns that the spans of a table may take for each of its cells. */
+/** Maximum number of columns that spans may take, per cell of a table. */
 const MAX_SPANNED = 16
 
-/** Takes the rows and cells of one table. */
+/** Reads the rows and cells of one table. */
 export class TableReader {
   readonly #reading: Reading
   readonly #kind: TableKind
@@ -29,7 +29,7 @@ export class TableReader {
   #cell: number | null = null
   inHead = false
   #cells = 0
-  /** Columns that spans have taken. */
+  /** Number of columns that spans have taken. */
   #spanned = 0
 
   constructor(reading: Reading, kind: TableKind) {
@@ -69,7 +69,7 @@ export class TableReader {
     this.#cell = this.#reading.cell(this.#column)
     row.isHeading &&= isHeading
     row.width = this.#column + 1
-    // Only tables that want to harm span that much.
+    // Only hostile tables span that much.
     const isSpanning = this.#spanned < MAX_SPANNED * (this.#cells + 100)
     if (!isSpanning) this.#free = []
     const next = this.#column + (isSpanning ? Math.min(colspan, 1000) : 1)

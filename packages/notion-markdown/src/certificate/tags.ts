@@ -10,9 +10,9 @@ export interface Tag {
 /** Elements whose content is invisible text. */
 const UNSEEN = new Set(['style', 'script', 'template', 'noscript', 'svg', 'title'])
 
-/** Interned names: equal strings are the same object, which makes comparisons and lookups fast. */
+/** Interned names, which make comparisons and lookups fast. */
 const NAMES = new Map<string, string>()
-/** Names that are kept: only texts that want to harm have more. */
+/** Maximum number of interned names; only hostile texts have more. */
 const MAX_NAMES = 500
 
 /** The end of the name that begins at `from`; `from` if there is none. */
@@ -43,17 +43,17 @@ const BLOCK = new RegExp(`</?(?:${BLOCKS})[\\s/>]`, 'gi')
 export interface TagHandler {
   text(source: string): void
   tag(tag: Tag): void
-  /** An equation's TeX, its references not decoded. */
+  /** An equation's TeX, without decoding its references. */
   tex(source: string): void
 }
 
 const ANNOTATION = 'application/x-tex">'
 
-/** Reads an HTML text. KaTeX's markup is read for its TeX only. */
+/** Reads an HTML text. KaTeX's markup is read only for its TeX. */
 export function readTags(html: string, handler: TagHandler): void {
   let from = 0
   let at = 0
-  // Bytes searched for equations in vain: beyond the length of the text, the search stops.
+  // Bytes searched for equations in vain; beyond the length of the text, the search stops.
   let vain = 0
   while (from < html.length) {
     const open = html.indexOf('<', at)
@@ -103,7 +103,7 @@ function afterMarkup(html: string, open: number): number {
   if (!html.startsWith('<!--', open)) return html.indexOf('>', open) + 1 || html.length
   if (html.startsWith('>', open + 4)) return open + 5
   if (html.startsWith('->', open + 4)) return open + 6
-  // At every `>` in turn: the text before it decides whether it ends the comment.
+  // Tries each `>`: the text before it decides whether it ends the comment.
   for (let end = html.indexOf('>', open + 4); end >= 0; end = html.indexOf('>', end + 1))
     if (html.startsWith('--', end - 2) && end - 2 >= open + 4) return end + 1
     else if (html.startsWith('--!', end - 3) && end - 3 >= open + 4) return end + 1
@@ -151,7 +151,7 @@ function afterElement(html: string, name: string, from: number): number {
   return close < 0 ? html.length : close + 1
 }
 
-/** After the `</span>` that ends KaTeX's own; −1 if there is none. */
+/** The index after the `</span>` that ends KaTeX's; −1 if there is none. */
 function endOfKatex(html: string, from: number): number {
   let depth = 1
   for (let at = html.indexOf('span', from); at >= 0; at = html.indexOf('span', at + 4)) {
@@ -161,7 +161,7 @@ function endOfKatex(html: string, from: number): number {
   return -1
 }
 
-/** Where the page continues after an element without an end. */
+/** The place where the page continues after an element without an end. */
 function nextBlock(html: string, from: number): number {
   BLOCK.lastIndex = from
   return BLOCK.exec(html)?.index ?? html.length
@@ -172,7 +172,7 @@ export function valueOf(attributes: string, name: string): string | undefined {
   const at = attributes.indexOf(`${name}=`)
   if (at < 0 || (at > 0 && attributes.charCodeAt(at - 1) > 0x20)) {
     if (!/[A-Z]/.test(attributes)) return undefined
-    // Names in capitals, as older tools write them.
+    // Matches names in capitals, as older tools write them.
     const found = new RegExp(`(?:^|\\s)${name}=(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(
       attributes,
     )

@@ -43,7 +43,7 @@ function escapeLineStart(
   // The writer's own syntax (a mark, code, a link) begins no block.
   if (/[*~`[]/.test(first) && !typed[from]) return
   if (first === '~' && text.startsWith('~~~', from)) {
-    // A fence; each tilde, because two of them could still strike out.
+    // A fence; each tilde is escaped, because two of them could still strike text out.
     for (let at = from; typed[at] === 1 && text[at] === '~'; at++) escapes[at] = 1
     return
   }
@@ -68,7 +68,7 @@ function escapeLineStart(
   }
 }
 
-/** `least` or more of one sign, blanks between (CommonMark 4.1). */
+/** `least` or more of one sign, with spaces between (CommonMark 4.1). */
 function isThematicBreak(line: string, least: number): boolean {
   const sign = line[0]!
   if (!'-*_'.includes(sign)) return false
@@ -80,7 +80,7 @@ function isThematicBreak(line: string, least: number): boolean {
   return count >= (sign === '_' ? 3 : least)
 }
 
-/** A heading's own `#`s at its end would be taken for a closing sequence (CommonMark 4.2). */
+/** A heading's own final `#`s would be read as a closing sequence (CommonMark 4.2). */
 export function escapeClosingSequence(draft: Draft, escapes: Uint8Array): void {
   const { text } = draft
   let from = text.length
@@ -89,7 +89,7 @@ export function escapeClosingSequence(draft: Draft, escapes: Uint8Array): void {
     escapes[from] = 1
 }
 
-/** How an address begins. */
+/** The beginning of an address. */
 const AUTOLINK = /https?:\/\/|www\./gi
 /**
  * Characters that end an address for every reader; GitHub's includes other white space, such as
@@ -113,7 +113,7 @@ export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
   AUTOLINK.lastIndex = 0
   // Most lines have no address.
   if (!AUTOLINK.test(text)) return
-  // Syntax of the writer that an address must not include, besides backslashes.
+  // Syntax of the writer that an address must not include, in addition to backslashes.
   const points = [
     ...draft.marks.flatMap((mark) => [mark.open, mark.close]),
     ...draft.spans.map((span) => span.from),

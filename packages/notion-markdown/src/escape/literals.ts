@@ -17,7 +17,8 @@ const OPENS = 1
 const CLOSES = 2
 
 /**
- * Marks in `escapes` what needs a backslash for itself or for its neighbours' sake.
+ * Marks in `escapes` the characters that need a backslash because of themselves or their
+ * neighbours.
  *
  * @param tagged the writer's marks that are written as HTML
  * @returns 1 for each special character that a person typed
@@ -42,8 +43,8 @@ export function escapeLiterals(
  * depends on their position; runs and dollars, which form pairs, are collected.
  */
 class LiteralReader {
-  // Indexes only, and flags: a hostile text is nothing but special characters, and an object for
-  // each would take too much.
+  // Only indexes and flags: a hostile text has only special characters, and an object for each
+  // would take too much memory.
   readonly typed: Uint8Array
   /** The starts of a character's runs. */
   readonly runs: Readonly<Record<'*' | '_' | '~' | '`', number[]>> = {
@@ -57,7 +58,7 @@ class LiteralReader {
   readonly #escapes: Uint8Array
   /** The last `>`, a tag of the writer's included. */
   readonly #lastGreater: number
-  /** Definitions come before everything else: a bracket within code would end a name too. */
+  /** Definitions are checked first: a bracket inside code would also end a name. */
   readonly #endsInCode: boolean
 
   constructor(draft: Draft, tagged: ReadonlySet<Mark>, escapes: Uint8Array) {
@@ -75,14 +76,14 @@ class LiteralReader {
     const escapes = this.#escapes
     const outside: number[] = []
     SPECIAL.lastIndex = 0
-    // The next special character, of whichever text: each text looking for its own would read the
-    // same far way again.
+    // The next special character of any text: if each text searched for its own, they would scan
+    // the same range repeatedly.
     let match = SPECIAL.exec(text)
     for (const { from, to: end, linked } of texts) {
       // A link uses the brackets of its own text; earlier open brackets remain open after it.
       const brackets = linked ? [] : outside
-      // GitHub reads no image there, but an exclamation mark before a footnote. One that was typed
-      // is escaped itself.
+      // GitHub reads no image there, but an exclamation mark before a footnote. A typed exclamation
+      // mark is itself escaped.
       if (linked && text.startsWith('![^', from - 2) && !this.typed[from - 2]) escapes[from] = 1
       if (match && match.index < from) {
         SPECIAL.lastIndex = from
@@ -142,7 +143,7 @@ class LiteralReader {
 
   #openBracket(at: number, brackets: number[]): void {
     const { text, position, syntax } = this.#draft
-    // Two in a row begin a link of Obsidian's.
+    // Two in a row begin an Obsidian link.
     const isWikiLink = syntax.wikiLinks && (text[at + 1] === '[' || text[at - 1] === '[')
     if (isWikiLink || (this.#endsInCode && beginsDefinition(text, at, position)))
       this.#escapes[at] = 1
@@ -274,8 +275,8 @@ function roleOf(text: string, char: string, from: number, to: number): number {
 }
 
 /**
- * Whether code, equations or addresses of the writer's hold `sign`, with which one that was typed
- * could pair.
+ * Whether the writer's code, equations or addresses contain `sign`, with which a typed one could
+ * pair.
  */
 function holds(draft: Draft, sign: string): boolean {
   return draft.spans.some((span) => draft.text.slice(span.from, span.to).includes(sign))
@@ -287,8 +288,8 @@ function isInLink(draft: Draft, at: number): boolean {
 }
 
 /**
- * A run of backticks opens code only where another of the same length follows; in a link's text
- * some readers see no link then.
+ * A run of backticks opens code only if another of the same length follows; in a link's text, some
+ * readers then see no link.
  */
 function escapeBackticks(
   starts: readonly number[],

@@ -1,5 +1,5 @@
-// Where emphasis begins and ends (CommonMark 6.2), and which of the writer's marks a reader would
-// not recognise.
+// Decides where emphasis begins and ends (CommonMark 6.2), and which of the writer's marks a reader
+// would not recognise.
 import type { Draft, Mark } from '../phrasing.ts'
 
 type Kind = 'space' | 'punctuation' | 'word'
@@ -90,7 +90,7 @@ export function tagBrokenMarks(draft: Draft): Set<Mark> {
       )
         to += standing[last++]!.mark.length
       const run = standing.slice(i, last)
-      // A mark that ends where another begins: the characters would run together.
+      // A mark that ends where another begins, so that their characters would run together.
       for (const end of run) if (end.opens && !first.opens) tagged.add(end.mark)
       for (const reading of first.mark.char === '*' ? ASTERISK_READINGS : READINGS) {
         const { left, right } = flanking(draft.text, first.at, to, reading)

@@ -1,4 +1,4 @@
-// Archives in browsers and workers: bytes of a Blob, inflated by the platform.
+// Reads archives in browsers and workers: bytes of a Blob, inflated by the platform.
 import { checkRange, type ByteSource } from '../archive/byte-source.ts'
 import { crc32 } from '../archive/crc32.ts'
 import { METHOD } from '../archive/format.ts'
@@ -16,7 +16,9 @@ export function blobSource(blob: Blob): ByteSource {
   }
 }
 
-/** The whole content of an entry. @throws InvalidArchive where it is not what was announced */
+/**
+ * The whole content of an entry. @throws InvalidArchive if it differs from the declared content
+ */
 export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Uint8Array> {
   const packed = await source.read(entry.dataAt, entry.packedSize)
   const content =
@@ -29,7 +31,7 @@ export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Ui
   return content
 }
 
-/** The same in one piece. */
+/** The same as one piece. */
 export async function* streamEntry(
   source: ByteSource,
   entry: ZipEntry,
@@ -37,10 +39,13 @@ export async function* streamEntry(
   yield await readEntry(source, entry)
 }
 
-/** Bytes of a part that are in memory at once. */
+/** Maximum bytes of a part in memory. */
 const PIECE_BYTES = 4 * 1024 * 1024
 
-/** The content of an archive inside an archive: browsers keep what is large outside of memory. */
+/**
+ * The content of an archive inside an archive, as a Blob, because browsers keep large ones outside
+ * memory.
+ */
 export async function partOf(archive: Blob, part: ZipEntry): Promise<Blob> {
   const packed = archive.slice(part.dataAt, part.dataAt + part.packedSize)
   const content = part.method === METHOD.deflated ? await inflate(packed, part) : packed
@@ -51,7 +56,7 @@ export async function partOf(archive: Blob, part: ZipEntry): Promise<Blob> {
   return content
 }
 
-/** Inflates what an entry holds, and never more than it announces. */
+/** Inflates an entry's content, and never more than its declared size. */
 async function inflate(packed: Blob, { path, size }: ZipEntry): Promise<Blob> {
   const facts = { name: path, n: size }
   let done = 0

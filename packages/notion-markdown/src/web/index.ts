@@ -1,4 +1,4 @@
-// Whole exports in browsers and workers: nothing leaves the tab, and nothing of Node is needed.
+// Converts whole exports in browsers and workers: nothing leaves the tab, and Node is not needed.
 import { convertOne, createContext, missingWarnings } from '../archive/convert-entry.ts'
 import type { ConvertOptions } from '../archive/convert-options.ts'
 import { omitEmbedded } from '../archive/embedded.ts'
@@ -11,26 +11,25 @@ import { openBlob } from './open-blob.ts'
 export { InvalidArchive } from '../archive/invalid-archive.ts'
 export type { Converted } from '../archive/outcome.ts'
 
-/** What is wanted of an export. */
+/** Options of a conversion. */
 export interface ArchiveOptions {
-  /** Its original name. Default: its name where it is a File. */
+  /** Its original name. Default: its name if it is a File. */
   readonly fileName?: string
   /** Default: Markdown. */
   readonly format?: 'markdown' | 'json' | 'chunks'
-  /** Whether the document says of each page when it was exported, and its source. */
+  /** Whether the document contains the export time and source of each page. */
   readonly includeMetadata?: boolean
   /** Whether JSON has a source map. */
   readonly sourceMap?: boolean
-  /** Told after each page: how many are done, of how many. */
+  /** Called after each page with the number of finished pages and the total. */
   readonly onPage?: (done: number, total: number) => void
 }
 
 /**
- * Converts a Notion export to one document, in memory. It takes as long as a page loads: run it in a
- * worker.
+ * Converts a Notion export to one document, in memory. It blocks the thread, so run it in a worker.
  *
- * @param archive the ZIP file, as a file input gives it
- * @returns the document, in pieces; and what the conversion came to
+ * @param archive the ZIP file, such as from a file input
+ * @returns the document in pieces, and the result of the conversion
  * @throws InvalidArchive
  */
 export async function* convertArchive(
@@ -45,7 +44,7 @@ export async function* convertArchive(
     format: options.format ?? 'markdown',
     includeMetadata: options.includeMetadata ?? false,
     sourceMap: options.sourceMap ?? false,
-    // Only for pages of which the archive tells no time.
+    // Only for pages without a time in the archive.
     uploadedAt: new Date(0),
   }
   const texts = await convertPages(archive, all, options.onPage)

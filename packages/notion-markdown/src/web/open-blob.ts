@@ -1,4 +1,4 @@
-// A Notion export in a Blob, as `openExport` opens one in a file.
+// Opens a Notion export in a Blob, like `openExport` for a file.
 import { listContents, type ExportContents } from '../archive/contents.ts'
 import { partsOf, readPart } from '../archive/directories.ts'
 import { limitsOf, OWN_LIMITS } from '../archive/limits.ts'
@@ -7,9 +7,9 @@ import { partNumber } from '../archive/part-names.ts'
 import { blobSource, partOf, readEntry, streamEntry } from './blobs.ts'
 
 /**
- * Opens an export: checks the archive and its parts, and lists what they contain.
+ * Opens an export: checks the archive and its parts, and lists their contents.
  *
- * @param fileName what its owner calls it
+ * @param fileName its original name
  * @throws InvalidArchive
  */
 export async function openBlob(archive: Blob, fileName: string): Promise<ExportContents> {

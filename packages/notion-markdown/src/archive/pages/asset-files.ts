@@ -1,4 +1,4 @@
-// An export's files in the folder of pages: each content once, under a readable name.
+// Copies an export's files into the folder of pages: each content once, under a readable name.
 import { createHash } from 'node:crypto'
 import { InvalidArchive } from '../invalid-archive.ts'
 import type { NotionExport } from '../export.ts'
@@ -9,21 +9,21 @@ import type { FlavorRules } from './flavors.ts'
 /** Digits of a content's SHA-256 in its file's name. */
 const HASH_DIGITS = 16
 
-/** An export's files, copied. */
+/** The copied files of an export. */
 export interface CopiedFiles {
   /** The new path of each file, by its path in the export. */
   readonly paths: ReadonlyMap<string, string>
   /** The SHA-256 of each new file, by its path. */
   readonly contents: ReadonlyMap<string, string>
-  /** The files whose data is damaged, by their stored paths: a note lies in their places. */
+  /** The files whose data is damaged, by their stored paths; a note replaces them. */
   readonly damaged: ReadonlyMap<string, string>
 }
 
 /**
- * Copies an export's files into an archive, as they are packed.
+ * Copies an export's files into an archive in their packed form.
  *
- * @param places the files that have a place of their own, by their stored paths
- * @param time when a file without a time of its own was made, in milliseconds since 1970
+ * @param places the files with a fixed path, by their stored paths
+ * @param time the time of files without their own, in milliseconds since 1970
  */
 export async function copyFiles(
   opened: NotionExport,
@@ -65,7 +65,7 @@ export async function copyFiles(
   return { paths, contents, damaged }
 }
 
-/** The name of an asset, whose digits are known when its content is. */
+/** The name of an asset, whose digits are known only with its content. */
 class AssetName {
   readonly stem: string
   readonly #extension: string
@@ -82,7 +82,10 @@ class AssetName {
     return this.#path('0'.repeat(HASH_DIGITS))
   }
 
-  /** The path for this content; another one where another content has it, as only an attacker's can. */
+  /**
+   * The path for this content; a different one if another content has it, which only an attacker
+   * can cause.
+   */
   free(sha256: string, taken: ReadonlyMap<string, string>): string {
     for (let n = 0; ; n++) {
       const tail = n === 0 ? '' : n.toString(16)
@@ -96,7 +99,7 @@ class AssetName {
   }
 }
 
-/** A name as its owner wrote it: some exporters percent-encode those that are not Latin. */
+/** A name as its owner wrote it: some exporters percent-encode names that are not Latin. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)

@@ -1,4 +1,5 @@
-// A file → a folder of pages, as a ZIP archive: `convertFile` and `joinShares` for the layout `pages`.
+// Converts a file to a folder of pages, as a ZIP archive: `convertFile` and `joinShares` for the
+// layout `pages`.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ import type { PageTexts } from '../../converted-page.ts'
 import { writePages } from './write-pages.ts'
 
 /**
- * Converts a page or an archive to a folder of pages, all of it in this process.
+ * Converts a page or an archive to a folder of pages in this process.
  *
  * @param output the new ZIP archive
  * @throws InvalidArchive
@@ -46,9 +47,9 @@ export async function convertPages(
 }
 
 /**
- * Joins what `count` shares left in the scratch folder to a folder of pages.
+ * Joins the output of `count` shares in the scratch folder into a folder of pages.
  *
- * @param shares `isUnpacked`: whether `unpackArchive` was here before
+ * @param shares `isUnpacked`: whether `unpackArchive` has already run
  * @param output the new ZIP archive
  * @throws InvalidArchive
  */

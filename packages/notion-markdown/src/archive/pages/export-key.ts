@@ -17,8 +17,8 @@ export interface KeyOptions {
 }
 
 /**
- * The key of an export and of how it is converted: a SHA-256 of the paths, sizes and CRC-32s of its
- * files in their order, as the archive's directory has them (a part counts by its own), of the
+ * The key of an export and its conversion: a SHA-256 of the paths, sizes and CRC-32s of its files,
+ * in the order of the archive's directory (a part's files count by its own directory), of the
  * options, and of the converter. No content is read.
  *
  * @returns hexadecimal; null if the archive is invalid
@@ -43,7 +43,7 @@ export async function exportKey(path: string, options: KeyOptions): Promise<stri
 /** The folder of this package's modules, with its dependencies. */
 const MODULES = join(import.meta.dirname, '..', '..')
 
-/** The modules themselves: a version does not change with every change of them. */
+/** The modules themselves, because the version does not change with every change to them. */
 function addConverter(hash: Hash): void {
   const modules = readdirSync(MODULES, { recursive: true, encoding: 'utf8' })
   for (const name of modules.filter((one) => /\.[jt]s$/.test(one)).toSorted()) {

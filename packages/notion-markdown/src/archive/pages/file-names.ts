@@ -1,4 +1,4 @@
-// Names of files and folders that people can read and every file system takes.
+// Names of files and folders that are readable and that every file system accepts.
 import type { FlavorRules } from './flavors.ts'
 
 /** Bytes (UTF-8) of a name without its extension. File systems allow 255; paths add up. */
@@ -10,7 +10,7 @@ const MAX_NAME_BYTES = 72
  */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i
 
-/** Extensions of the files beside a name: a folder must not have the same name as one of them. */
+/** Extensions of the files next to a folder, which must not have the same name as one of them. */
 const OWN_EXTENSION = /\.(?=(?:md|mdx|csv|json)$)/i
 
 /**
@@ -20,7 +20,7 @@ const OWN_EXTENSION = /\.(?=(?:md|mdx|csv|json)$)/i
  */
 const REFUSED = /[\\/:*?"<>|#^[\]%\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u{FE0F}]+/gu
 
-/** TABLE of other characters left out of names. */
+/** TABLE of other characters that are left out of names. */
 const STYLES: Readonly<Record<FlavorRules['names'], (name: string) => string>> = {
   spaces: (name) => name,
   dashes: (name) => name.replace(/[ `]+/g, '-').replace(/-{2,}/g, '-'),
@@ -31,7 +31,7 @@ const STYLES: Readonly<Record<FlavorRules['names'], (name: string) => string>> =
       .replace(/-+(?=\.)|(?<=\.)-+/g, ''),
 }
 
-/** A title as the name of a file, without an extension; `Untitled` where nothing is left of it. */
+/** A title as the name of a file, without an extension; `Untitled` if nothing is left of it. */
 export function nameOf(title: string, style: FlavorRules['names']): string {
   const clean = (text: string): string =>
     STYLES[style](text.toWellFormed().replace(REFUSED, ' ').trim())
@@ -56,8 +56,8 @@ export function cutBytes(text: string, most: number): string {
 }
 
 /**
- * The key under which some file system treats two names as equal: macOS and Windows ignore case,
- * macOS also the form of accents.
+ * A key that is the same for names that some file system treats as equal: macOS and Windows ignore
+ * case, macOS also the form of accents.
  */
 export function foldName(name: string): string {
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
@@ -74,10 +74,10 @@ export interface Named {
   readonly key: string
 }
 
-/** Digits of a key that tell names apart, before all of them have to. */
+/** Digits of a key that are tried to distinguish names, before the whole key. */
 const SHORT_KEY = 8
 
-/** The names of one folder, no two of which any file system takes for one. */
+/** The names in one folder, no two of which are equal on any file system. */
 export class FolderNames {
   readonly #taken: Set<string>
 
@@ -87,10 +87,10 @@ export class FolderNames {
   }
 
   /**
-   * Assigns names, independent of the order: items that share a name get the beginning of their key
-   * as a suffix.
+   * Assigns names independently of the order: items that share a name get the beginning of their
+   * key as a suffix.
    *
-   * @returns a name for each, in their order
+   * @returns a name for each, in order
    */
   add(wanted: readonly Named[]): string[] {
     let named = wanted.map((item) => ({ item, name: item.name }))

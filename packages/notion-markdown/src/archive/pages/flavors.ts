@@ -1,4 +1,4 @@
-// The differences between the programs that a folder of pages is made for.
+// The differences between the programs for which a folder of pages can be made.
 import type { ExtraSyntax } from '../../phrasing.ts'
 
 /** The program that reads the pages. */
@@ -9,8 +9,8 @@ export interface FlavorRules {
   /** The name of the root page, without its extension. */
   readonly index: string
   /**
-   * The place of a page with sub-pages: `beside` their folder, under the folder's name, or `inside`
-   * it under the index's name.
+   * The location of a page with sub-pages: `beside` their folder, with the folder's name, or
+   * `inside` it with the index's name.
    */
   readonly parents: 'beside' | 'inside'
   /**
@@ -20,17 +20,17 @@ export interface FlavorRules {
   readonly names: 'spaces' | 'dashes' | 'letters'
   /** The folder for assets. */
   readonly assets: string
-  /** How a link to a page is written. */
+  /** The syntax of a link to a page. */
   readonly links: 'markdown' | 'wiki'
   /** How an address names a heading: by GitHub's slug, or by the heading's text. */
   readonly anchors: 'slug' | 'text'
-  /** How a callout is written. */
+  /** The syntax of a callout. */
   readonly callouts: 'quote' | 'alert' | 'admonition'
   /** Whether a page's properties are fields of the front matter, or of its field `properties`. */
   readonly properties: 'fields' | 'nested'
   /** The field of the front matter for a page's id. */
   readonly id: string
-  /** Whether the front matter places the page in a sidebar and gives it an address. */
+  /** Whether the front matter has the page's position in a sidebar and its address. */
   readonly isSite: boolean
 }
 
@@ -60,7 +60,7 @@ export const FLAVORS = {
     id: 'notion_id',
     isSite: false,
   },
-  // Docusaurus leaves out of a site what lies in a folder whose name begins with `_`.
+  // Docusaurus omits folders whose name begins with `_` from a site.
   docusaurus: {
     index: 'index',
     parents: 'inside',
@@ -75,7 +75,7 @@ export const FLAVORS = {
   },
 } as const satisfies Record<string, FlavorRules>
 
-/** The syntax that a flavor's program reads besides CommonMark, GFM and math. */
+/** The syntax that a flavor's program supports in addition to CommonMark, GFM and math. */
 export const syntaxOf = ({ links, callouts, isSite }: FlavorRules): ExtraSyntax => ({
   wikiLinks: links === 'wiki',
   directives: callouts === 'admonition',

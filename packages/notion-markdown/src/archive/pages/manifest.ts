@@ -1,5 +1,5 @@
-// The list of the files in a folder of pages, which lies in it: whose files are whose, when the folder
-// is written again.
+// The list of the files in a folder of pages, stored in the folder: it identifies the files when
+// the folder is written again.
 import { checkName } from '../names.ts'
 import { FLAVOR_NAMES, type Flavor } from './flavors.ts'
 
@@ -18,12 +18,14 @@ export interface ManifestFile {
 /** The list. */
 export interface Manifest {
   readonly flavor: Flavor
-  /** The key of the export that the folder was made of, where it is known (export-key.ts). */
+  /** The key of the export that the folder was made from, if it is known (export-key.ts). */
   readonly exportKey?: string
   readonly files: readonly ManifestFile[]
 }
 
-/** Writes the list, by path, a file a line: so a version's changes are those of its files. */
+/**
+ * Writes the list, sorted by path, one file per line, so that a diff of it shows the changed files.
+ */
 export function writeManifest({ flavor, exportKey, files }: Manifest): string {
   const lines = files
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
@@ -32,7 +34,7 @@ export function writeManifest({ flavor, exportKey, files }: Manifest): string {
   return `${JSON.stringify(head).slice(0, -1)},"files":[\n${lines.join(',\n')}\n]}\n`
 }
 
-/** Reads a list; null if the text is not one. Paths that lead out of the folder are left out. */
+/** Parses a list; null if the text is not one. Paths that lead out of the folder are left out. */
 export function readManifest(text: string): Manifest | null {
   let value: unknown
   try {

@@ -20,19 +20,19 @@ export interface PageFacts {
   readonly position: number
   /** Its path, for a site. */
   readonly path: string
-  /** Whether a page before it has its id: a site is built of pages with different ids only. */
+  /** Whether an earlier page has its id: a site can only be built of pages with different ids. */
   readonly isDuplicate: boolean
 }
 
-/** How links among values are written. */
+/** Resolves links in values. */
 export interface ValueLinks {
-  /** An address, its marker resolved. */
+  /** An address, with its marker resolved. */
   address(url: string): string
-  /** The id of the page that a marker means. */
+  /** The id of the page of a marker. */
   readonly pageId: PageId
 }
 
-/** Fields that programs read: a property of such a name gets another one. */
+/** Fields that programs read: a property with such a name gets another one. */
 const READ_BY_PROGRAMS = ['tags', 'aliases', 'cssclasses', 'cssclass', 'publish', 'permalink']
 
 /** Writes a page's front matter. */
@@ -99,7 +99,7 @@ function yamlValue(value: PropertyValue, links: ValueLinks): unknown {
   }
 }
 
-/** A moment, which YAML takes for one. */
+/** A timestamp in a form that YAML reads as one. */
 function plain(value: string): Scalar<string> {
   const scalar = new Scalar(value)
   scalar.type = Scalar.PLAIN

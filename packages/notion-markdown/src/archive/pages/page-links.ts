@@ -9,7 +9,7 @@ import type { FlavorRules } from './flavors.ts'
 export interface LinkTargets {
   readonly rules: FlavorRules
   readonly pages: readonly PageSummary[]
-  /** The page that a key means, by its index. */
+  /** The index of the page with this key. */
   readonly indexOf: (key: string) => number | undefined
   /** The path of the page with an index. */
   readonly pathOf: (index: number) => string
@@ -17,24 +17,24 @@ export interface LinkTargets {
   readonly filePath: (stored: string) => string | undefined
 }
 
-/** The target of a link. */
+/** The kind of a link's target. */
 interface Target {
-  /** Relative to the folder's root; null where that is the page itself. */
+  /** Relative to the folder's root; null if it is the page itself. */
   readonly path: string | null
   readonly anchor: string | null
 }
 
-/** Characters of a line's beginning that tell whether it is a row of a table. */
+/** Number of first characters of a line that tell whether it is a row of a table. */
 const HEAD_CHARS = 2000
-/** A row of a table, in quotes and in a list's item too. */
+/** A row of a table, even inside quotes or a list item. */
 const ROW = /^(?:[>\s]|[-*+]\s|\d+[.)]\s)*\| /
-/** A link's text that a wiki link can show: nothing in it means anything to either. */
+/** A link's text that a wiki link can show: nothing in it has a meaning in either syntax. */
 const PLAIN_LABEL = /^[^[\]|\\`*_<>$~!#^%&\n]+$/
 
 /** Resolves the markers of pages. */
 export class PageLinks {
   readonly #targets: LinkTargets
-  /** The anchors of other pages' blocks, for the pages that were asked for last. */
+  /** The anchors of other pages' blocks, for the most recently used pages. */
   readonly #blocks = new Map<number, ReadonlyMap<string, string>>()
 
   constructor(targets: LinkTargets) {
@@ -77,7 +77,7 @@ export class PageLinks {
       : url
   }
 
-  /** The id of the page that a marker means; null where it means none, or one without an id. */
+  /** The id of the page of a marker; null if there is no page, or it has no id. */
   pageId(url: string): string | null {
     const key = keyOfTarget(url)
     const index = key === null ? undefined : this.#targets.indexOf(key)
@@ -157,7 +157,7 @@ function siteAnchors(outline: readonly Outline[]): string[] {
   return outline.map((heading) => slugs.get(heading)!)
 }
 
-/** The beginning of the line that a text ends in, which `before` begins. */
+/** The beginning of the last line of a text, which may begin in `before`. */
 function headOf(before: string, text: string): string {
   const line = text.lastIndexOf('\n')
   const head =
@@ -165,7 +165,7 @@ function headOf(before: string, text: string): string {
   return head.slice(0, HEAD_CHARS)
 }
 
-/** The text of the link around a marker, where a wiki link can show it. */
+/** The text of the link around a marker, if a wiki link can show it. */
 function wikiLabel(before: string, after: string): string | null {
   if (!before.endsWith('](') || !after.startsWith(')')) return null
   const open = before.lastIndexOf('[')
@@ -174,7 +174,10 @@ function wikiLabel(before: string, after: string): string | null {
   return label
 }
 
-/** The address of a file as a link in another one has it, both relative to the same root. */
+/**
+ * The relative address of a file for a link in another one; both paths are relative to the same
+ * root.
+ */
 export function relativeUrl(from: string, to: string): string {
   const folder = from.split('/').slice(0, -1)
   const segments = to.split('/')

@@ -21,13 +21,13 @@ export interface PagePath {
 }
 
 /**
- * Bytes of a folder's path at most: deeper pages lie in the folder of the page above. Windows takes
- * 260 characters, of which the path to the folder needs some.
+ * Maximum bytes of a folder's path: deeper pages are put into the folder of the page above. Windows
+ * allows 260 characters, of which the path to the folder needs some.
  */
 const MAX_FOLDER_BYTES = 150
 
 /**
- * Gives each page its path: in the folder of its parent, under its title.
+ * Assigns each page its path: in the folder of its parent, under its title.
  *
  * @param pages by their index
  * @param order the tree; the sitemap, if there is one, is the root page
@@ -42,7 +42,7 @@ export function placePages(
 ): Map<number, PagePath> {
   const paths = new Map<number, PagePath>()
   if (sitemap >= 0) paths.set(sitemap, filesOf('', rules.index))
-  // Not Map.groupBy, which Node 20 does not have.
+  // Map.groupBy is missing in Node 20.
   const below = new Map<number, Placed[]>()
   for (const placed of order) {
     if (placed.page === sitemap) continue
@@ -84,14 +84,14 @@ function wantedName({ title, id, path }: PathSource, rules: FlavorRules) {
   return { name: nameOf(title, rules.names), key: id ?? digest(path) }
 }
 
-/** The substitute for a missing page id. */
+/** Replaces a missing page id. */
 function digest(path: string): string {
   return createHash('sha256').update(path.normalize('NFC')).digest('hex').slice(0, 32)
 }
 
 /**
- * Names that pages must not have: those of index pages, which sites and repositories show in a
- * folder's place, and of the folder itself, which Docusaurus takes for one.
+ * Names that pages must not have: those of index pages, which sites and repositories show instead
+ * of a folder, and of the folder itself, which Docusaurus treats as one.
  */
 function reservedIn(folder: string, rules: FlavorRules): string[] {
   const own = folder.slice(folder.lastIndexOf('/') + 1)

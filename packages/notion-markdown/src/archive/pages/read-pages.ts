@@ -1,16 +1,16 @@
-// The files of a folder of pages, out of its ZIP archive.
+// Reads the files of a folder of pages from its ZIP archive.
 import { readEntry, streamEntry } from '../inflate.ts'
 import type { ZipEntry } from '../layout.ts'
 import { limitsOf, OWN_LIMITS } from '../limits.ts'
 import type { ByteSource } from '../byte-source.ts'
 import { readZip } from '../zip.ts'
 
-/** One file. Its path leads out of no folder into which it is unpacked. */
+/** One file. Its path never leads out of the folder into which it is unpacked. */
 export interface PageFile {
   readonly path: string
   /** Bytes. */
   readonly size: number
-  /** @throws InvalidArchive where it is damaged, behind the last piece too */
+  /** @throws InvalidArchive if it is damaged, possibly only after the last piece */
   content(): AsyncGenerator<Uint8Array>
 }
 
@@ -30,7 +30,7 @@ export async function readPages(source: ByteSource): Promise<PageFile[]> {
     }))
 }
 
-/** Files up to this many bytes are read in one go, for a fifth of the CPU time. */
+/** Files up to this many bytes are read as one piece, for a fifth of the CPU time. */
 const MAX_WHOLE_BYTES = 1024 * 1024
 
 async function* contentOf(source: ByteSource, entry: ZipEntry): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-// Converted pages → a ZIP archive with a file for each.
+// Writes converted pages as a ZIP archive with a file for each.
 import { createHash } from 'node:crypto'
 import { arrangePages, type Arrangement } from '../../arrangement.ts'
 import type { PageSummary, PageTexts } from '../../converted-page.ts'
@@ -22,9 +22,11 @@ import { csvOf } from './table-csv.ts'
 /** The options of the pages. */
 export interface PagesOptions {
   readonly flavor: Flavor
-  /** Whether each page says when it was exported, which differs from one export to the next. */
+  /**
+   * Whether each page contains the time of its export, which differs from one export to the next.
+   */
   readonly includeMetadata: boolean
-  /** The export's time where nothing better is known. */
+  /** The export's time if nothing better is known. */
   readonly uploadedAt: Date
 }
 
@@ -34,13 +36,13 @@ const NO_TIME = Date.UTC(1980, 0, 1)
 const NO_FILES: CopiedFiles = { paths: new Map(), contents: new Map(), damaged: new Map() }
 
 /**
- * Writes a folder of pages as a ZIP archive: the files of the export, the pages in their order, a
+ * Writes a folder of pages as a ZIP archive: the files of the export, the pages in order, and a
  * list of all of them.
  *
- * @param opened the export; null for a page that came alone
+ * @param opened the export; null for a single page
  * @param output the new archive
  * @param certificate receives each page, and the list of files
- * @returns how many files of the export are damaged
+ * @returns the number of damaged files of the export
  */
 export async function writePages(
   pages: PageTexts,
@@ -128,7 +130,7 @@ function fileAdder(zip: ZipWriter, listed: ManifestFile[]): AddFile {
   }
 }
 
-/** The database that a page is. */
+/** The database of a page that is a database. */
 async function ownTable(pages: PageTexts, index: number): Promise<DatabaseTable | undefined> {
   const { id } = pages.summaries[index]!
   if (id === null) return undefined
@@ -151,7 +153,7 @@ function isoTime(date: Date): string {
   return date.toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-/** The files of the databases: where those of databases' pages lie, and which a page shows. */
+/** The files of the databases: those with their own page, and those that a page shows. */
 function databaseFiles(
   opened: NotionExport | null,
   summaries: readonly PageSummary[],
