@@ -66,7 +66,11 @@ export async function settlePostgres(
   if (missing.length > 0) await settleRows(store, missing)
 }
 
-/** Returns `seq` of the completed rows. */
+/**
+ * Returns `seq` of the completed rows. They are looked up by arrays of numbers, for which PostgreSQL
+ * uses an index. It would join the given rows with a whole table that has grown since it was last
+ * analyzed.
+ */
 async function settleRows(
   store: Store,
   rows: readonly Omit<Settlement, 'failure'>[],
@@ -77,17 +81,18 @@ async function settleRows(
         with ordinality as g(${NAMES}, line)
       order by seq, line
     ), moved as (
-      delete from admissions a using given g where a.seq = g.seq and a.state in ('reserved', 'unknown')
+      delete from admissions a where a.seq = any (array(select seq from given)) and a.state in ('reserved', 'unknown')
       returning a.*
     ), open as (
-      select r.seq, r.state = 'unknown' as counted from (select seq from given except select seq from moved) g join requests r on r.seq = g.seq
-      where r.state in ('reserved', 'unknown') order by r.seq for update of r
+      select r.seq, r.state = 'unknown' as counted from requests r
+      where r.seq = any (array(select seq from given except select seq from moved)) and r.state in ('reserved', 'unknown')
+      order by r.seq for update of r
     ), inserted as (
       insert into requests (${COMPLETE})
       select ${FROM_ADMISSION}, ${FROM_SETTLEMENT} from moved a join given g on g.seq = a.seq order by g.seq
     ), updated as (
       update requests r set ${CHANGES}
-      from given g join open o on o.seq = g.seq where r.seq = g.seq
+      from given g where r.seq = g.seq and r.seq = any (array(select seq from open))
     ), done as (
       select g.*, o.counted from given g
         join (select seq, state = 'unknown' as counted from moved union all select seq, counted from open) o on o.seq = g.seq
