@@ -4,8 +4,9 @@ import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
 import { CLOSE, FrameError, OPCODE, type FrameHead } from '../../http1/websocket/frames.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 import { ClientMessage, WholeMessage, type HeldMessage } from './client-message.ts'
-import { FramePump, keepPiece, type PumpSink } from './frame-pump.ts'
+import { FramePump, type PumpSink } from './frame-pump.ts'
 import type { MessageInspector, StartsResponse } from './inspect-message.ts'
+import { PieceBatch } from './piece-batch.ts'
 import type { SocketRows } from './socket-rows.ts'
 
 /** Events of the client's side for its session. */
@@ -66,8 +67,7 @@ export class ClientSide implements RawReader, PumpSink {
   /** The control frame being received, unchanged. */
   #control: Buffer[] = []
   /** Bytes that may be forwarded and have not been sent. */
-  #unsent: Buffer[] = []
-  #unsentBytes = 0
+  readonly #unsent = new PieceBatch()
   #awaitsDrain = false
   #isClosed = false
 
@@ -316,20 +316,17 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #send(bytes: Buffer): void {
-    keepPiece(this.#unsent, bytes)
-    this.#unsentBytes += bytes.length
-    if (this.#unsentBytes > MAX_UNSENT_BYTES) this.#flush()
+    this.#unsent.add(bytes)
+    if (this.#unsent.bytes > MAX_UNSENT_BYTES) this.#flush()
   }
 
   /** Sends what may be forwarded; bytes that came together are sent in one write. */
   #flush(): void {
-    const pieces = this.#unsent
-    if (pieces.length === 0 || this.#isClosed) return
-    const isSmall = pieces.length > 1 && this.#unsentBytes <= MAX_UNSENT_BYTES
-    this.#rows.countUp(this.#unsentBytes)
-    this.#unsent = []
-    this.#unsentBytes = 0
-    for (const piece of isSmall ? [Buffer.concat(pieces)] : pieces) this.#write(piece)
+    const { bytes } = this.#unsent
+    if (bytes === 0 || this.#isClosed) return
+    this.#rows.countUp(bytes)
+    if (bytes > MAX_UNSENT_BYTES) for (const piece of this.#unsent.takePieces()) this.#write(piece)
+    else this.#write(this.#unsent.take())
   }
 
   #write(bytes: Buffer): void {

@@ -134,19 +134,3 @@ export class FramePump {
     pumpTurns.defer(this.#owner(), () => this.#unblock(false), 0)
   }
 }
-
-/** Adds a piece of memory to others; it is joined to the last one if it directly follows it. */
-export function keepPiece(pieces: Buffer[], piece: Buffer): void {
-  const last = pieces.at(-1)
-  if (
-    last !== undefined &&
-    last.buffer === piece.buffer &&
-    last.byteOffset + last.length === piece.byteOffset
-  )
-    pieces[pieces.length - 1] = Buffer.from(
-      piece.buffer,
-      last.byteOffset,
-      last.length + piece.length,
-    )
-  else pieces.push(piece)
-}

@@ -21,7 +21,8 @@ export class SignTable<Kind extends string> {
 
   /** Whether bytes can contain any of the signs or places, if these are spelled plainly. */
   isMarked(bytes: Buffer): boolean {
-    return this.markers.some((marker) => bytes.includes(marker))
+    for (const marker of this.markers) if (bytes.includes(marker)) return true
+    return false
   }
 
   /** @returns the quoted text that every message with the sign contains */

@@ -6,7 +6,8 @@ import { OPCODE, type FrameError, type FrameHead } from '../../http1/websocket/f
 import type { UsageKind } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
 import { isObject, mergeFindings, type Usage } from '../usage/usage.ts'
-import { FramePump, keepPiece, type PumpSink } from './frame-pump.ts'
+import { FramePump, type PumpSink } from './frame-pump.ts'
+import { PieceBatch } from './piece-batch.ts'
 import { oncePerRow, SignScan, SignTable } from './signs.ts'
 import type { SocketRows } from './socket-rows.ts'
 
@@ -48,7 +49,8 @@ export class UpstreamSide implements RawReader, PumpSink {
   readonly #table: SignTable<ServerSign>
   #frame: FrameHead | null = null
   /** Bytes that have been read and not sent. */
-  #read: Buffer[] = []
+  readonly #read = new PieceBatch()
+  /** Bytes that have been read and not counted. */
   #readBytes = 0
   /** The current message; null if it is not read. */
   #scan: SignScan<ServerSign> | null = null
@@ -162,7 +164,7 @@ export class UpstreamSide implements RawReader, PumpSink {
   close(): void {
     this.#isClosed = true
     this.pump.stop()
-    this.#read = []
+    this.#read.clear()
   }
 
   #meter(scan: SignScan<ServerSign>): void {
@@ -202,7 +204,7 @@ export class UpstreamSide implements RawReader, PumpSink {
   }
 
   #keep(raw: Buffer): void {
-    keepPiece(this.#read, raw)
+    this.#read.add(raw)
     this.#readBytes += raw.length
   }
 
@@ -212,10 +214,8 @@ export class UpstreamSide implements RawReader, PumpSink {
   }
 
   #flush(): void {
-    if (this.#isClosed || this.#read.length === 0) return
-    // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame
-    const bytes = this.#read.length === 1 ? this.#read[0]! : Buffer.concat(this.#read)
-    this.#read = []
+    if (this.#isClosed || this.#read.bytes === 0) return
+    const bytes = this.#read.take()
     this.#count()
     if (this.#client.write(bytes) || this.#awaitsDrain) return
     this.#awaitsDrain = true
