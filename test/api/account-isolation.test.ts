@@ -341,7 +341,7 @@ test("two accounts cannot see each other's records on any route", async (t) => {
   )
 })
 
-test('an anonymous caller gets nothing', async (t) => {
+test('a caller without credentials is refused on every route', async (t) => {
   const server = await startServer(t)
   await setUp(server)
   const { paths } = (await call(server.url, '/openapi.json')).json<{

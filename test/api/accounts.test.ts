@@ -21,7 +21,7 @@ const send = (
     body: JSON.stringify(body),
   })
 
-test('an administrator makes, lists, changes and disables accounts', async (t) => {
+test('an administrator creates, lists, changes and disables accounts', async (t) => {
   const server = await startServer(t, { TOLLMARK_PLANS: '{"team":{"conversions_per_day":2}}' })
   const admin = await server.token({ scopes: ['manage'] })
   const made = await send(server.url, admin, 'POST', '/api/v1/accounts', { name: 'Acme' })
@@ -88,7 +88,7 @@ test('an administrator makes, lists, changes and disables accounts', async (t) =
   )
 })
 
-test('a member sees its own account and no other, and changes none', async (t) => {
+test('a member sees only its own account, and cannot change any', async (t) => {
   const server = await startServer(t)
   const admin = await server.newToken({ scopes: ['manage'] })
   const member = await server.newToken({ account: 'member', scopes: ['manage'] })

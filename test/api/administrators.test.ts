@@ -11,7 +11,7 @@ import { requestNow } from '../support/ledger-row.ts'
 
 const BEA = { email: 'bea@example.com', password: 'a password of some length' }
 
-test('accounts get roles and names, and are deleted; there is always an administrator', async (t) => {
+test('accounts get roles and names and are deleted; one administrator always remains', async (t) => {
   const server = await startServer(t)
   const ada = await setUp(server)
   const bea = await invite(server.url, ada, BEA)
@@ -93,7 +93,7 @@ test('accounts get roles and names, and are deleted; there is always an administ
   )
 })
 
-test('a link sets a lost password, once, and ends the sessions of the account', async (t) => {
+test("a reset link sets a new password once and ends the account's sessions", async (t) => {
   const server = await startServer(t)
   const ada = await setUp(server)
   const bea = await invite(server.url, ada, BEA)

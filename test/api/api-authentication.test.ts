@@ -14,7 +14,7 @@ import { answerOf, assertProblem, call, convert, start, startServer } from '../s
 
 const FORM = form(file('Page.html', PAGE))
 
-test('without a valid token there is no conversion', async (t) => {
+test('a conversion needs a valid token', async (t) => {
   const server = await startServer(t)
   const good = await server.token()
   const revoked = await server.newToken()
@@ -79,7 +79,7 @@ test('without a valid token there is no conversion', async (t) => {
   )
 })
 
-test('a token without the scope "convert" is told so', async (t) => {
+test('a token without the scope "convert" is refused with that reason', async (t) => {
   const server = await startServer(t)
   assertProblem(
     await convert(server.url, await server.token({ scopes: ['manage'] }), FORM),
@@ -93,7 +93,7 @@ test('a token without the scope "convert" is told so', async (t) => {
   )
 })
 
-test('401 is answered before the body is sent', async (t) => {
+test('401 is sent before the body arrives', async (t) => {
   const server = await startServer(t)
   const outgoing = start(server.url, '/api/v1/convert', {
     headers: { 'content-type': FORM.contentType, 'content-length': '40000000' },
@@ -220,7 +220,7 @@ test('a caller that sends everything before it reads still reads the 401', async
   }
 })
 
-test('a caller that never stops sending is cut off', async (t) => {
+test('a caller that never stops sending is disconnected', async (t) => {
   const server = await startServer(t)
   const { port } = new URL(server.url)
   const socket = connect(Number(port), '127.0.0.1')

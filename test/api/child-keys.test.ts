@@ -56,7 +56,7 @@ async function mint(parent: Pick<Key, 'id'>, fields: object = {}): Promise<NewKe
   return made.json<NewKey>()
 }
 
-test('a child key works at once, shows its own limits, and its requests count under its parent', async () => {
+test('a child key works immediately, shows its own limits, and its requests count under its parent', async () => {
   const parent = await makeKey({ models: ['gpt-*'], rpm: 10, read_only: true })
   const from = Date.now()
   const child = await mint(parent, { ttl: '10m', models: ['gpt-5'], end_user: ' user 7 ' })
@@ -208,7 +208,7 @@ test('a child key ends, and narrows, with its parent', async () => {
   assert.equal((await shown()).status, 'revoked')
 })
 
-test('a child key ends with the secret of its parent that was in force when it was made', async () => {
+test("a child key ends with the parent's secret that was newest when it was created", async () => {
   const parent = await makeKey()
   const path = `keys/${parent.id}`
   const before = await mint(parent)
@@ -239,7 +239,7 @@ test('a child key can only be revoked', async () => {
   assert.deepEqual([await use(child), await use(sibling)], [401, 200])
 })
 
-test('a key that is disabled, expired or revoked has no children', async () => {
+test('a disabled, expired or revoked key cannot have children', async () => {
   const parent = await makeKey()
   const { store } = served.running
   const path = `keys/${parent.id}`
@@ -301,7 +301,7 @@ test('the scope mint allows creating child keys of its account and nothing else'
   )
 })
 
-test('limits of a child key hold beside its parent’s, and every answer tells the tighter one', async () => {
+test("a child key's limits apply together with its parent’s, and every response shows the tighter one", async () => {
   const parent = await makeKey({ rpm: 5 })
   const [one, two] = [await mint(parent, { rpm: 2 }), await mint(parent)]
   const statuses = await Promise.all(Array.from({ length: 6 }, () => use(one)))
@@ -315,7 +315,7 @@ test('limits of a child key hold beside its parent’s, and every answer tells t
   assert.equal(await use(parent), 429)
 })
 
-test('a child key uses the stored objects of its parent, and a stranger does not', async () => {
+test("a child key can use its parent's stored objects, and other keys cannot", async () => {
   const parent = await makeKey()
   const stranger = await makeKey()
   const child = await mint(parent)
@@ -352,7 +352,7 @@ test('expired child keys are deleted, and the newest change stays known', async 
   assert.deepEqual([await use(alive), await use(next)], [200, 200])
 })
 
-test('a key has a bounded number of child keys at once', async () => {
+test('a key can have a limited number of child keys at a time', async () => {
   const { store } = served.running
   const parent = await makeKey()
   const first = await mint(parent)

@@ -18,7 +18,7 @@ const preflight = (url: string, path: string, origin = APP): Promise<Response> =
     },
   })
 
-test('without the setting no page of another origin may call', async (t) => {
+test('without the setting, pages of other origins may not call the API', async (t) => {
   const server = await startServer(t)
   for (const path of PATHS) {
     const { status, headers } = await preflight(server.url, path)
@@ -30,7 +30,7 @@ test('without the setting no page of another origin may call', async (t) => {
   assert.deepEqual([answer.status, answer.headers['access-control-allow-origin']], [200, undefined])
 })
 
-test('pages of the allowed origins may call with a token, others may not, and cookies never count', async (t) => {
+test('pages of allowed origins may call the API with a token, others may not, and cookies never count', async (t) => {
   const server = await startServer(t, { TOLLMARK_ALLOWED_ORIGINS: `${APP}, http://localhost:3000` })
   const token = await server.token()
   for (const path of PATHS) {

@@ -8,7 +8,7 @@ import { ADMIN, invite, openBrowser, setUp, tokenOf } from '../support/browser-r
 
 const BOB = { email: 'bob@example.com', password: 'hunter2hunter2' }
 
-test('a link makes one account on its plan, and signs it in', async (t) => {
+test('a link creates one account on its plan, and signs it in', async (t) => {
   const server = await startServer(t, { TOLLMARK_PLANS: '{"team":{"conversions_per_day":2}}' })
   const admin = await setUp(server)
   const made = await admin.send('POST', 'invitations', { email: 'Bob@Example.com', plan: 'team' })

@@ -9,7 +9,7 @@ import { answerOf, assertProblem, start, startServer } from '../support/harness.
 const BODY = JSON.stringify({ email: 'me@example.com', password: 'x'.repeat(12) })
 const HEADERS = { 'content-type': 'application/json', 'content-length': BODY.length }
 
-test('a stalled body times out, and a moving one is read however long it takes', async (t) => {
+test('a stalled body times out, and a slow one is read to its end', async (t) => {
   const { url } = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '1500ms' })
   const silent = start(url, '/api/v1/session', { headers: HEADERS })
   silent.write(BODY.slice(0, 10))

@@ -16,7 +16,7 @@ interface Keys {
 const CHAT = 'https://api.openai.com/v1/chat/completions'
 const DAY = 86_400_000
 
-test('a list of keys says how many there are, and finds them by name, prefix, id and several statuses', async (t) => {
+test('a list of keys has their number, and finds them by name, prefix, id and several statuses', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   const made = new Map<string, NewKey>()

@@ -26,7 +26,7 @@ const use = async (served: Served, secret: string) =>
     })
   ).status
 
-test('a key is made, read, listed, changed, rotated and revoked, and the proxy follows at once', async (t) => {
+test('a key is created, read, listed, changed, rotated and revoked, and the proxy follows immediately', async (t) => {
   const served = await startServed(
     t,
     answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'),
@@ -229,7 +229,7 @@ test('a chunked body is read, a missing one is empty, and a large one is refused
   }
 })
 
-test('impossible values are refused with a sentence', async (t) => {
+test('invalid values are refused with a sentence', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   for (const wrong of [
@@ -269,7 +269,7 @@ test('impossible values are refused with a sentence', async (t) => {
   }
 })
 
-test('an account sees its own keys and usage only', async (t) => {
+test('an account sees only its own keys and usage', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const [admin, member] = [await manager(served), await manager(served, 'member')]
   const key = (await admin.api('POST', 'keys', { name: 'theirs' })).json<NewKey>()
@@ -296,7 +296,7 @@ test('disabling and enabling an account takes effect on its keys with the respon
   }
 })
 
-test('keys are listed by their use and by their end, both ways and page by page, also while they are used', async (t) => {
+test('keys are sorted by use and by expiry, both ways and page by page, even while they are used', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   const made: Record<string, NewKey> = {}
@@ -463,7 +463,7 @@ test('usage and the ledger can be read, as JSON and as CSV', async (t) => {
   assert.equal((await api('GET', 'requests?from=2001-01-01')).json<{ data: [] }>().data.length, 3)
 })
 
-test('a stored credential is used, weighed and paused, and never shown', async (t) => {
+test('a stored credential is used, weighted and paused, and never shown', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), { OPENAI_API_KEY: '' })
   const { api } = await manager(served)
   const key = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()

@@ -32,7 +32,7 @@ interface Overview {
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 
-test('usage without a start covers the 30 days before its end, or before now', async (t) => {
+test('usage without a start covers the 30 days before its end, by default before now', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   const now = server.clock()

@@ -29,7 +29,7 @@ test('an unknown path is 404 and an unknown method 405', async (t) => {
   }
 })
 
-test('a live server says so', async (t) => {
+test('a running server reports that it is alive', async (t) => {
   const server = await startServer(t)
   assert.deepEqual((await call(server.url, '/livez')).json(), { status: 'ok', troubles: [] })
   assert.deepEqual((await call(server.url, '/readyz')).json(), { status: 'ok', troubles: [] })
@@ -37,7 +37,7 @@ test('a live server says so', async (t) => {
   assert.deepEqual([head.status, head.text], [200, ''])
 })
 
-test('the description is OpenAPI 3.1, and names every route', async (t) => {
+test('the description is OpenAPI 3.1 and has every route', async (t) => {
   const server = await startServer(t)
   const document = (await call(server.url, '/openapi.json')).json<{
     openapi: string
@@ -171,7 +171,7 @@ const STRANGE: [what: string, bytes: string, answer: RegExp][] = [
   ['an unknown method', 'BREW /livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
 ]
 
-test('bytes that are not a request get an error response and affect nobody else', async (t) => {
+test('bytes that are not a request get an error response and affect no other caller', async (t) => {
   const server = await startServer(t)
   for (const [what, bytes, expected] of STRANGE) {
     await t.test(what, async () => {
@@ -219,7 +219,7 @@ test('IPv4 and IPv6 both reach localhost', async (t) => {
   assert.equal((await fetch(`http://localhost:${server.port}/livez`)).status, 200)
 })
 
-test("the log has every request and no secret, query or caller's path", async (t) => {
+test('the log has every request, and no secret, query or path from a caller', async (t) => {
   const server = await startServer(t)
   const secret = await server.token({ scopes: ['manage'] })
   await call(server.url, '/api/v1/tokens?cursor=tok_private', { token: secret })

@@ -70,7 +70,7 @@ test('members see which providers are ready; only administrators see addresses a
   )
 })
 
-test('a refused credential cools down and says why; one that works again does not', async (t) => {
+test('a rejected credential cools down with a reason, and one that works again does not', async (t) => {
   const served = await startServed(t, answer(401, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const key = await served.key()
@@ -96,7 +96,7 @@ test('a refused credential cools down and says why; one that works again does no
   assert.deepEqual([last_error, resting_ms], [null, 0])
 })
 
-test('a test call says how to fix the problem', async (t) => {
+test('a test call explains how to fix the problem', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
   const admin = (await manager(served)).api
   const { id } = (
@@ -260,7 +260,7 @@ test('every built-in provider has a test call that its own table does not forbid
   }
 })
 
-test('an added provider is usable at once, can be changed, and is deleted with its credentials', async (t) => {
+test('an added provider is usable immediately, can be changed, and is deleted with its credentials', async (t) => {
   const served = await startServed(
     t,
     answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'),

@@ -176,7 +176,7 @@ test('a caller without a known key leaves no record', async (t) => {
   assert.equal((await api('GET', 'refusals?account=all')).json<Refusals>().total, 0)
 })
 
-test('a withheld list is a failed request with the code its caller got', async (t) => {
+test("a withheld list is a failed request with the caller's error code", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[{"id":"file-somebody"}]}'))
   const { api } = await manager(served)
   const key = await served.key({ objects: 'own' })

@@ -25,7 +25,7 @@ async function fill(server: TestServer): Promise<string> {
   return account
 }
 
-test('a CSV of requests holds every row once, newest first', async (t) => {
+test('a CSV of requests has every row once, newest first', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   const account = await fill(server)

@@ -36,7 +36,7 @@ for (const [env, link] of LINKS) {
   })
 }
 
-test('the link of the first run makes the first account, once', async (t) => {
+test('the link of the first run creates the first account, once', async (t) => {
   const server = await startServer(t)
   const browser = openBrowser(server.url)
   const session = async () => (await browser.send('GET', 'session')).json<Session>()

@@ -29,7 +29,7 @@ const post = (url: string, token: string, body: unknown): Promise<Answer> =>
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
 
-test('a token is made, shown once, used, listed and revoked', async (t) => {
+test('a token is created, shown once, used, listed and revoked', async (t) => {
   const server = await startServer(t)
   const manage = await server.token({ scopes: ['manage'] })
   const made = await post(server.url, manage, {

@@ -10,7 +10,7 @@ import { ledgerRow } from '../support/ledger-row.ts'
 
 const HOUR = 3_600_000
 
-test('a report names the most used keys or models, and sums up the rest', async (t) => {
+test('a report lists the most used keys or models, and sums up all others', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   const keys: NewKey[] = []

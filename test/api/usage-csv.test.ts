@@ -32,7 +32,7 @@ test('a value is one CSV cell and never a formula', () => {
     assert.equal(written('csv', ['name'], [{ name: value }]), `${cell}\r\n`)
 })
 
-test('a long CSV is produced as it is read, and a failure breaks it off', async () => {
+test('a long CSV is produced as it is read, and a failure resets it', async () => {
   let made = 0
   const body = streamText('head', async () => {
     if (made === 3) throw new Error('the store is gone')

@@ -65,7 +65,7 @@ function unavailable(...troubles: string[]): HealthState {
   return { status: 'unavailable', troubles }
 }
 
-test('a full disk is told apart from a store that does not answer', async (t) => {
+test('a full disk is distinguished from a store that does not respond', async (t) => {
   await using store = await openStore({ data: usedFolder(t), databaseUrl: null, now: 0 })
   for (const [beat, stored, alone, state] of FAILURES) {
     const readiness = new Readiness()
@@ -104,7 +104,7 @@ test('a full disk is told apart from a store that does not answer', async (t) =>
 /** What Caddy waits for, in deploy/Caddyfile. */
 const BALANCER_TIMEOUT_MS = 2_000
 
-test('where nothing answers, the check ends before a balancer gives up on it', async (t) => {
+test("if nothing responds, the health check ends before a balancer's timeout", async (t) => {
   const never = new Promise<never>(() => {})
   await using store = await openStore({ data: usedFolder(t), databaseUrl: null, now: 0 })
   const readiness = new Readiness()

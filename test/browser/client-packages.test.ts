@@ -163,7 +163,7 @@ test('a file is uploaded to the address Google names, and a video is downloaded'
   assert.doesNotMatch(proxied.wire(), /proxy-managed/)
 })
 
-test('an answer arrives piece by piece', async (t) => {
+test('a response arrives piece by piece', async (t) => {
   const { page, proxied } = await visit(t, { objects: 'upstream' })
   let release = (): void => {}
   const released = new Promise<void>((resolve) => (release = resolve))
@@ -276,7 +276,7 @@ test('a page that stops listening stops the provider', async (t) => {
   await gone.promise
 })
 
-test('a page can read a refusal and how long to wait', async (t) => {
+test('a page can read an error and how long to wait', async (t) => {
   const { page, proxied, origin } = await visit(t, { allowed: 'another' })
   const refused = await page.evaluate(async () => {
     const response = await sdk.core.createProxyFetch(settings)('https://api.openai.com/v1/models')
@@ -367,7 +367,7 @@ test("data:, blob: and, with a relative proxyUrl, the page's own origin bypass t
 
 // A bundler puts `undefined` in the place of a variable that is not set, and that would be a path
 // of the page's own origin.
-test('a proxyUrl that is missing is an error, and nothing is sent', async (t) => {
+test('a missing proxyUrl is an error, and nothing is sent', async (t) => {
   const { page, own } = await visit(t)
   const said = await page.evaluate(async () => {
     const messages: string[] = []

@@ -51,7 +51,7 @@ test('a store is migrated, checked, backed up and restored', async (t) => {
   assert.equal((await run('two', 'verify'))['ok'], true)
 })
 
-test('doctor fails, and says what to do, where something does not work', async (t) => {
+test('doctor fails and explains what to do if something does not work', async (t) => {
   const data = temporaryFolder(t)
   const env = {
     TOLLMARK_DATA: data,

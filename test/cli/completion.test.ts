@@ -27,7 +27,7 @@ test('bash completes commands and their options', { skip: process.platform === '
   }
 })
 
-test('every command has an example of itself', () => {
+test('every command has an example', () => {
   const without = COMMANDS.filter(
     ({ name, examples }) => !examples.some((example) => example.includes(`tollmark ${name}`)),
   )

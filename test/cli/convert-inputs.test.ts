@@ -99,7 +99,7 @@ test(
   },
 )
 
-test('an unpacked export is converted as its archive would be', async (t) => {
+test('an unpacked export is converted like its archive', async (t) => {
   const { cwd } = folders(t)
   const files = {
     'Home.html': page(

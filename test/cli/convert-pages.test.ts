@@ -96,7 +96,7 @@ test('only changed pages are written, and deleted ones are removed', async (t) =
   assert.deepEqual(readdirSync(root).sort(), ['.tollmark.json', 'Home.md'])
 })
 
-test('a renamed page leaves no old file, even where deleted pages are kept', async (t) => {
+test('a renamed page leaves no old file, even if deleted pages are kept', async (t) => {
   const { write, files } = open(t)
   await write(exportOf(A, B))
   await write(exportOf([2, 'Alpha renamed', 'one']), { sync: true, keep: true })
@@ -106,7 +106,7 @@ test('a renamed page leaves no old file, even where deleted pages are kept', asy
   assert.deepEqual(files(), ['.tollmark.json', 'Home.md', 'Home/ALPHA-renamed.md', 'README.md'])
 })
 
-test('without sync nothing is removed', async (t) => {
+test('without sync, nothing is removed', async (t) => {
   const { write, files } = open(t)
   await write(exportOf(A, B), { sync: false, keep: false })
   const again = await write(exportOf(A), { sync: false, keep: false })
@@ -160,7 +160,7 @@ test('nothing is written or removed through a symbolic link or outside the folde
   assert.equal(readFileSync(join(outside, 'Alpha.md'), 'utf8'), 'outside')
 })
 
-test('the command writes a folder or an archive and says what it did', async (t) => {
+test('the command writes a folder or an archive and reports what it did', async (t) => {
   const cwd = temporaryFolder(t)
   mkdirSync(join(cwd, 'unpacked'))
   writeFileSync(join(cwd, 'Export.zip'), exportOf(A))

@@ -39,7 +39,7 @@ test("every row names the provider's address, the key and the source", () => {
   }
 })
 
-test('tollmark env prints what a shell can take', async () => {
+test('tollmark env prints lines that a shell can read', async () => {
   const args = ['env', 'claude-code', '--key', 'tmk_x', '--url', 'https://ai.example.com/']
   const { stdout } = spawnSync(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
     encoding: 'utf8',

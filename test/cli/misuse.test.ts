@@ -124,7 +124,7 @@ const FAILURES: [args: string[], line: RegExp][] = [
   ],
 ]
 
-test('an invalid command line is answered with one sentence', async (t) => {
+test('an invalid command line gets one sentence', async (t) => {
   process.env['TOLLMARK_DATA'] = temporaryFolder(t)
   t.after(() => delete process.env['TOLLMARK_DATA'])
   for (const [kind, table] of [

@@ -186,14 +186,14 @@ const HOSTS: readonly [host: string, reached: boolean][] = [
   ['127.example.com', true],
 ]
 
-test('listening where other machines can connect is warned about, and nothing else is', () => {
+test('only listening where other machines can connect causes a warning', () => {
   assert.deepEqual(
     HOSTS.map(([host]) => [host, !isLoopback(readConfig({ HOST: host }).server.host)]),
     HOSTS,
   )
 })
 
-test('a host is recognised however it is written', async (t) => {
+test('a host is recognised in any spelling', async (t) => {
   const log = join(temporaryFolder(t), 'log')
   const server = await spawnLogging(t, openSync(log, 'w'), {
     HOST: 'LocalHost',
@@ -212,7 +212,7 @@ test('the server prints its address', async (t) => {
 })
 
 test(
-  'a server whose log cannot be written still answers and stops',
+  'a server whose log cannot be written still serves requests and stops',
   { skip: process.platform !== 'linux' },
   async (t) => {
     const server = await spawnLogging(t, openSync('/dev/full', 'w'), {

@@ -93,7 +93,7 @@ test('control characters in a name are not sent to the terminal', async (t) => {
   }
 })
 
-test('a running server sees changes by the command line at once', async (t) => {
+test('a running server sees changes by the command line immediately', async (t) => {
   const server = await startServer(t)
   const env = { TOLLMARK_DATA: server.data }
   const token = JSON.parse((await tollmark(create('--json'), env)).out) as Token

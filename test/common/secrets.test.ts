@@ -33,7 +33,7 @@ test('redacting a secret in text keeps its public id', () => {
   assert.equal(withoutSecrets(`x ${one.secret.slice(0, -1)}`), `x ${one.secret.slice(0, -1)}`)
 })
 
-test('no letter or digit of a secret is likelier than others', () => {
+test('all letters and digits of a secret are equally likely', () => {
   // Bytes that are simply folded would bring the first of them more often. Six standard deviations
   // are 473.
   const found = randomText(62_000).replaceAll(/[^0-6]/g, '').length
@@ -46,7 +46,7 @@ test('the prefix is part of the secret: a token is not a key', () => {
   assert.equal(parsePublicId('tmk', secret.replace('tmt', 'tmk')), undefined)
 })
 
-test('one wrong character is noticed without a look-up', () => {
+test('one wrong character is detected without a lookup', () => {
   const { secret } = createSecret('tmk')
   fc.assert(
     fc.property(fc.nat(secret.length - 1), fc.constantFrom(...'0aZ_- é'), (place, wrong) => {

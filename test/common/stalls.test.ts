@@ -58,7 +58,7 @@ async function connectTo(t: TestContext, port: number): Promise<Socket> {
   return socket
 }
 
-test('a response that went on during a stall is read, not timed out', async (t) => {
+test('a response that continued during a stall is read, not timed out', async (t) => {
   const { port, stall } = await startPeer(t)
   let now = 0
   const limits = { connect: 80, firstByte: 80, idle: 80, keepAlive: 80, maxIdlePerDestination: 1 }
@@ -93,7 +93,7 @@ test('a response that went on during a stall is read, not timed out', async (t) 
   await promise
 })
 
-test('a socket is looked at after what arrived in a stall has been read', async (t) => {
+test("a socket's timeout is checked after the bytes that arrived in a stall have been read", async (t) => {
   const { port, stall } = await startPeer(t)
   const socket = await connectTo(t, port)
   using sockets = new OpenSockets()
@@ -112,7 +112,7 @@ test('a socket is looked at after what arrived in a stall has been read', async 
   assert.equal(seen[0], 'data')
 })
 
-test('bodies that went on during a stall are not too slow', async (t) => {
+test('bodies that continued during a stall are not too slow', async (t) => {
   const { port, stall } = await startPeer(t)
   const socket = await connectTo(t, port)
   const monitor = startRateMonitor(STALL_MS / 4, NEVER)

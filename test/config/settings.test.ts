@@ -141,7 +141,7 @@ test('a byte order mark does not hide the first setting of a .env', (t) => {
   assert.deepEqual([TOLLMARK_FIRST, TOLLMARK_SECOND], ['1', '2'])
 })
 
-test('a duration never exceeds the timer limit, because a longer one would fire at once', () => {
+test('a duration never exceeds the timer limit, because a longer one would fire immediately', () => {
   const { server, conversion } = readConfig({
     TOLLMARK_SHUTDOWN_TIMEOUT: '30d',
     TOLLMARK_RESULT_RETENTION: '30d',

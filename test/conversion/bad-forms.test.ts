@@ -122,7 +122,7 @@ const REFUSED: [what: string, form: Form, code: string][] = [
   ],
 ]
 
-test('invalid forms are refused with their code and cost nothing', async (t) => {
+test('invalid forms are refused with their code and do not count', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   for (const [what, wrong, code] of REFUSED) {
@@ -161,7 +161,7 @@ test('a request without a body and content type is refused', async (t) => {
   )
 })
 
-test('a form without a boundary is told so', async (t) => {
+test('a form without a boundary is refused with that reason', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   for (const contentType of [

@@ -17,7 +17,7 @@ interface Certificate {
 const json = { name: 'format', content: 'json' }
 const certificate = (content: string) => ({ name: 'certificate', content })
 
-test('a document has a certificate where its form asks for one', async (t) => {
+test('a document has a certificate if its form asks for one', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   const page = file('Page.html', PAGE)
@@ -34,7 +34,7 @@ test('a document has a certificate where its form asks for one', async (t) => {
   assert.equal((await convert(server.url, token, form(certificate('x'), page))).status, 400)
 })
 
-test('a job has a certificate, unless its form wants none', async (t) => {
+test('a job has a certificate unless its form declines it', async (t) => {
   const server = await startServer(t, ASYNC)
   const token = await server.token()
   const run = async (...fields: Parameters<typeof upload>[1][]) => {

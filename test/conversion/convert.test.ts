@@ -4,7 +4,7 @@ import { PAGE, file, form } from '../support/form.ts'
 import { assertProblem, convert, startServer } from '../support/harness.ts'
 import { zip } from '../support/zip.ts'
 
-test('an HTML page is answered as Markdown', async (t) => {
+test('the response to an HTML page is Markdown', async (t) => {
   const server = await startServer(t)
   const answer = await convert(
     server.url,
@@ -18,7 +18,7 @@ test('an HTML page is answered as Markdown', async (t) => {
   assert.match(answer.text, /[^\n]\n$/)
 })
 
-test('format=json is answered as JSON', async (t) => {
+test('the response to format=json is JSON', async (t) => {
   const server = await startServer(t)
   const answer = await convert(
     server.url,

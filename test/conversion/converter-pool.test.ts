@@ -99,7 +99,7 @@ test('a caller that disconnects ends its conversion, waiting or running', async 
   )
 })
 
-test('an account that has no step running gets a converter beyond those that others hold', async (t) => {
+test('an account without a running step gets an additional converter', async (t) => {
   const converterPool = open(t, { atOnce: 1, beyond: 1 })
   const gone = new AbortController()
   const held = ['run for ever', 'convert'].map((deed) =>
@@ -158,7 +158,7 @@ for (const [why, program, told] of NO_PROCESS) {
   })
 }
 
-test('the converter of a large step takes no other', async (t) => {
+test('a converter with a large step gets no other step', async (t) => {
   const converterPool = open(t, { atOnce: 1 })
   const tellProcess = (): Promise<string> =>
     converterPool.run(task('tell its process'), whole).then(

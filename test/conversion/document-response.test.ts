@@ -125,7 +125,7 @@ test('documents', async (t) => {
     )
   })
 
-  await t.test('documents are compressed as the caller accepts', async () => {
+  await t.test('documents are compressed in an encoding that the caller accepts', async () => {
     const [plain, whole] = [await send('Page.html', PAGE), await result()]
     for (const [accepts, coding] of CODINGS) {
       const headers: Record<string, string> =

@@ -20,7 +20,7 @@ const GOOD = form(file('Page.html', PAGE))
 const OTHER = form(file('Page.html', PAGE.replace('kind', 'brave')))
 const keyed = (key: string) => ({ 'idempotency-key': key })
 
-test('the same key with the same content gives the first answer again and costs nothing', async (t) => {
+test('the same key with the same content repeats the first response and does not count', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
   const first = await convert(server.url, token, GOOD, keyed('a'))
@@ -73,7 +73,7 @@ test("the file's name counts as content; the order of the fields does not", asyn
   )
 })
 
-test('an answer of 4xx frees its key', async (t) => {
+test('a 4xx response releases its key', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   assert.equal(
@@ -95,7 +95,7 @@ test('each account has its own keys', async (t) => {
   )
 })
 
-test('many requests at once with one key are one conversion', async (t) => {
+test('many concurrent requests with one key are one conversion', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
   const answers = await Promise.all(
@@ -199,7 +199,7 @@ for (const [what, end, answered] of ENDS) {
   })
 }
 
-test('a key is free again after 24 hours, and its answer is deleted', async (t) => {
+test('a key can be reused after 24 hours, and its response is deleted', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   assert.equal((await convert(server.url, token, GOOD, keyed('a'))).status, 200)

@@ -130,7 +130,7 @@ test('a result expires after 24 hours and is deleted', async (t) => {
   assert.equal((await cancel(server, token, id)).status, 204)
 })
 
-test('a failed job gives the same error as a request', async (t) => {
+test('a failed job has the same error as a request', async (t) => {
   const [jobs, requests] = [await startServer(t, ASYNC), await startServer(t)]
   const [token, other] = [await jobs.token(), await requests.token()]
   for (const archive of [

@@ -111,7 +111,7 @@ test('an idle event stream sends keep-alives', async (t) => {
   )
 })
 
-test('a server that shuts down ends the streams of events at once', async (t) => {
+test('a server that shuts down ends event streams immediately', async (t) => {
   const web = await startServer(t, {
     ...ASYNC,
     TOLLMARK_ROLE: 'web',

@@ -43,7 +43,7 @@ async function atWork(t: TestContext) {
   return { env, token, web, first, id }
 }
 
-test('SIGTERM hands the job back, and another worker takes it at once and finishes it', async (t) => {
+test('SIGTERM hands the job back, and another worker claims it immediately and finishes it', async (t) => {
   const { env, token, web, first, id } = await atWork(t)
   first.kill('SIGTERM')
   assert.equal(await first.exited, 0)

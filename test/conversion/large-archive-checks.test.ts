@@ -28,7 +28,7 @@ const WRONG: [what: string, archive: () => Buffer, detail: RegExp][] = [
   ['of too many files', () => pagesOf(11), /10/],
 ]
 
-test('an obviously invalid large archive is answered 400 at once, costs nothing and leaves nothing', async (t) => {
+test('an obviously invalid large archive gets 400 immediately, does not count and leaves nothing', async (t) => {
   const server = await startServer(t, {
     ...ASYNC,
     TOLLMARK_ROLE: 'web',

@@ -41,7 +41,7 @@ const FILES: [name: string, head: Buffer, told: RegExp][] = [
   ],
 ]
 
-test('a file that is not an export is told what it is', () => {
+test('a file that is not an export is refused with its actual format', () => {
   for (const [name, head, told] of FILES) {
     assert.equal(sniff(head, name), undefined, name)
     assert.match(describeWrongFile(head, name), told)

@@ -61,7 +61,7 @@ function assertFolder(bytes: Buffer): void {
   assert.equal(paths.length, NAMES.length + 1)
 }
 
-test('a small archive is answered with a ZIP archive of its pages', async (t) => {
+test('the response to a small archive is a ZIP archive of its pages', async (t) => {
   const { url, token } = await startServer(t)
   const asked = { url, token: await token(), archive: archiveOf(1000), key: 'k-1' }
   const answer = await upload(asked)

@@ -30,7 +30,7 @@ test('accounts take turns, however many conversions one of them has', async () =
   assert.deepEqual(order.join(''), 'abcabaa')
 })
 
-test('an account that has none running does not wait for long until those of others end', async () => {
+test('an account without a running conversion does not wait long for those of others', async () => {
   const { queue, order, enter, end } = started({ atOnce: 2, queue: 100, patience: 5 })
   const entered = ['a', 'a', 'a', 'b', 'b', 'c', 'd'].map((account) => enter(account))
   await Promise.all([entered[3], entered[5]])
@@ -68,7 +68,7 @@ test('an account that fills its queue is refused with 429, and others still wait
   assert.ok(others)
 })
 
-test('a caller that disconnects while waiting loses its turn, and the rest goes on', async () => {
+test('a caller that disconnects while waiting loses its turn, and the others continue', async () => {
   const { queue, order, enter, end } = started({ atOnce: 1, queue: 8 })
   await enter('a')
   const leaving = new AbortController()

@@ -32,7 +32,7 @@ test('50 concurrent uploads on a fresh free account give exactly 10 successes', 
   }
 })
 
-test('bad uploads among good ones cost nothing', async (t) => {
+test('bad uploads among good ones do not count', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   for (let round = 0; round < 10; round++) {
@@ -67,7 +67,7 @@ test('all tokens of an account share one quota, and each account has its own', a
   assert.equal((await convert(server.url, await server.token({ account: 'b' }), GOOD)).status, 200)
 })
 
-test('a plan without conversions allows none', async (t) => {
+test('a plan with a quota of 0 allows no conversion', async (t) => {
   const server = await startServer(t, { TOLLMARK_PLANS: '{"viewer":{"conversions_per_day":0}}' })
   const answer = await convert(server.url, await server.token({ plan: 'viewer' }), GOOD)
   assertProblem(answer, 429, 'quota_exceeded')
@@ -126,7 +126,7 @@ test('a caller that disconnects mid-upload gets its slot back and leaves no file
   assert.equal((await convert(server.url, token, GOOD)).status, 200)
 })
 
-test('a stalled upload is given up', async (t) => {
+test('a stalled upload is abandoned', async (t) => {
   const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '200ms' })
   const outgoing = start(server.url, '/api/v1/convert', {
     token: await server.token(),

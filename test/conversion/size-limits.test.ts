@@ -84,7 +84,7 @@ test("413 names the limit for the file's kind, or both limits if the file was no
   assert.match(String((await answerOf(outgoing)).json()['detail']), page)
 })
 
-test('413 is answered at the first byte over the limit', async (t) => {
+test('413 is sent at the first byte over the limit', async (t) => {
   const server = await startServer(t, { TOLLMARK_MAX_HTML: '64KB' })
   const { contentType, body } = form(file('Page.html', pageOf(65_537)))
   const end = body.indexOf('</html>') + '</html>'.length
@@ -98,7 +98,7 @@ test('413 is answered at the first byte over the limit', async (t) => {
   assertProblem(await answerOf(outgoing), 413, 'file_too_large')
 })
 
-test('a form whose Content-Length exceeds every limit is refused at once', async (t) => {
+test('a form whose Content-Length exceeds every limit is refused immediately', async (t) => {
   const server = await startServer(t)
   const headers = { 'content-type': form().contentType, 'content-length': String(60 * MB) }
   const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers })
@@ -174,7 +174,7 @@ test('a page limit above the archive limit applies, too', async (t) => {
   )
 })
 
-test('limits hold to the byte, even before the file’s kind is known', async (t) => {
+test('limits are exact to the byte, even before the file’s kind is known', async (t) => {
   for (const [maxHtml, maxZip] of [
     [5000, 6000],
     [1000, 2000],

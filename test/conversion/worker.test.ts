@@ -45,7 +45,7 @@ test('while files cannot be stored or read, a job is retried, and then finishes'
   assert.equal((await queue.job(id)).status, 'succeeded')
 })
 
-test('a stopping worker hands its job back, and another takes it at once', async (t) => {
+test('a stopping worker hands its job back, and another claims it immediately', async (t) => {
   const queue = await openQueue(t)
   const first = await queue.worker()
   const id = await queue.add('run for ever')

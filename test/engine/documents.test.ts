@@ -342,7 +342,7 @@ test('titles and anchors that only YAML 1.2 reads as text are quoted', async (t)
   for (const title of plain) assert.ok(bare.includes(`\n  - title: ${title}\n`), title)
 })
 
-test('characters that YAML 1.1 reads as line breaks, or refuses, are escaped in titles', async (t) => {
+test('characters that YAML 1.1 reads as line breaks, or rejects, are escaped in titles', async (t) => {
   const codes = [0x7f, 0x80, 0x85, 0x9f, 0x2028, 0x2029, 0xfffe, 0xffff]
   const title = (code: number) => `a${String.fromCharCode(code)}b`
   const text = await convert(
@@ -757,7 +757,7 @@ test('pages converted in partitions make the same document', async (t) => {
   assert.equal(text, whole)
 })
 
-test('a page whose tree would not fit into memory is refused', async (t) => {
+test('a page whose tree would not fit in memory is refused', async (t) => {
   await assert.rejects(
     convert(t, { 'a.html': '<p>x'.repeat(1_600_000) }),
     (error) =>

@@ -31,7 +31,7 @@ function dial(t: TestContext, port: number, bytes = '', localAddress = '127.0.0.
 const LIVE = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
 const TURNED_AWAY = /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"code":"too_many_connections"/i
 
-test('connections per address are limited, whatever is sent on them', async (t) => {
+test('connections per address are limited, whatever they send', async (t) => {
   const server = await startServer(t, {
     HOST: '127.0.0.1',
     TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '5',

@@ -346,7 +346,7 @@ test('a CONNECT whose caller leaves at once affects nobody else', async (t) => {
   assert.deepEqual(answers(socket.text), ['GET /proxy'])
 })
 
-test('a body that turns out to be malformed ends the request that is under way', async (t) => {
+test('a body that turns out to be malformed ends the request in progress', async (t) => {
   const { port, seen } = await start(t, (caller, one) => read(caller, one))
   const socket = dial(t, port)
   socket.write(post('/proxy', '5\r\nhello\r\n', 'Transfer-Encoding: chunked\r\n'))
@@ -715,7 +715,7 @@ test('an aborted response arrives as far as it was written and ends in a reset',
   assert.match(socket.text, /first\r\n$/)
 })
 
-test('on close, idle connections end at once and others after their responses', async (t) => {
+test('on close, idle connections end immediately and others after their responses', async (t) => {
   const callers: HttpExchange[] = []
   const { port, front, closed, close } = await start(t, (caller, seen) =>
     caller.target.endsWith('slow') ? void callers.push(caller) : echo(caller, seen),

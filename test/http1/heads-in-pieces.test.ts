@@ -10,7 +10,7 @@ import { openRouter } from '../support/router.ts'
 const CONNECTIONS = 50
 const ROUNDS = 60
 
-test('many callers that trickle bytes are read in turns and answered in the end', async (t) => {
+test('many callers that trickle bytes are read in turns and finally get their responses', async (t) => {
   const server = createServer()
   t.after(() => server.close())
   openRouter(

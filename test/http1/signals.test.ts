@@ -114,7 +114,7 @@ async function streaming(t: TestContext, env: Record<string, string>) {
 }
 
 for (const second of ['SIGTERM', 'SIGINT'] as const)
-  test(`a second signal (${second}) exits at once, with the ledger settled`, async (t) => {
+  test(`a second signal (${second}) exits immediately, with the ledger settled`, async (t) => {
     const { server, rows } = await streaming(t, { TOLLMARK_SHUTDOWN_TIMEOUT: '10m' })
     server.kill('SIGTERM')
     await until(async () => (await readiness(server)) === 0)

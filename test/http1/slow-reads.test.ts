@@ -81,7 +81,7 @@ const isAnswered = ({ text }: { text: string }): boolean =>
   text.includes(' 401 ') && text.endsWith('no')
 
 for (const { name, target, framing } of DOORS) {
-  test(`refused bodies are drained a little at once, then slowly in turns: ${name}`, async (t) => {
+  test(`refused bodies are drained a little immediately, then slowly in turns: ${name}`, async (t) => {
     const { port, sockets } = await start(t)
     const clients = Array.from({ length: CALLERS }, () =>
       upload(t, port, target, framing, 60 * 1024 * 1024),

@@ -31,7 +31,7 @@ function recorder() {
   }
 }
 
-test('a long burst is written in one turn, in order, in callbacks of at most 16 writers', async () => {
+test('a long batch is written in one turn, in order, in callbacks of at most 16 writers', async () => {
   const { written, writer } = recorder()
   // One that joins while others write comes in the next turn.
   scheduleFlush(writer(0, () => scheduleFlush(writer(40))))
@@ -51,7 +51,7 @@ test('a long burst is written in one turn, in order, in callbacks of at most 16 
   )
 })
 
-test('every writer is flushed in the turn in which it joined', async () => {
+test('every writer is flushed in the turn in which it was registered', async () => {
   const slow = {
     writeNow: () => {
       for (const end = performance.now() + 0.1; performance.now() < end;);

@@ -54,7 +54,7 @@ const codeOf = (...call: Parameters<typeof authenticate>) => {
   return proof.ok ? proof.key.id : proof.code
 }
 
-test('a key is presented alone or behind a scheme', () => {
+test('a key is presented alone or after a scheme', () => {
   const { keys, secret } = holding()
   const cases: [header: string | undefined, opens: boolean][] = [
     [`Bearer ${secret}`, true],
@@ -144,7 +144,7 @@ test("a key's state decides, to the millisecond", () => {
   }
 })
 
-test('an authenticated key is checked again after a change, also one by another process', () => {
+test('an authenticated key is checked again after a change, even by another process', () => {
   const { keys, secret, hold, gone } = holding()
   const code = () => codeOf(keys, `Bearer ${secret}`, undefined, NOW)
   assert.equal(code(), 'key_1')

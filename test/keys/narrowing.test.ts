@@ -161,7 +161,7 @@ test('none of 1,000,000 random child keys is wider than its parent', () => {
   assert.ok(accepted > 50_000, `${accepted} were accepted`)
 })
 
-test('what a scope has inside of patterns is within both, and no widening', () => {
+test('a scope narrowed by patterns is within both and never wider', () => {
   let found = 0
   for (let round = 0; round < 20_000; round++) {
     const models = orNull(list(3, entry))

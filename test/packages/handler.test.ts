@@ -116,7 +116,7 @@ const AUTHORIZATIONS: [what: string, authorization: Authorization, status: numbe
     ['a context key', { contextKey: 'Zoë' }, 200],
   ]
 
-test('authorize decides', async (t) => {
+test('authorize decides about every request', async (t) => {
   const cases = Object.fromEntries(
     AUTHORIZATIONS.map(([what, authorization]) => [what, authorization]),
   )
@@ -211,7 +211,7 @@ test("an unreachable proxy is 502 in the provider's error format", async (t) => 
   )
 })
 
-test('a route that admits everybody cannot be created by mistake', () => {
+test('a route that admits everyone cannot be created by mistake', () => {
   const config: object = { proxyUrl: 'https://ai.example.com', apiKey: 'tmk_x' }
   assert.throws(
     () => createProxyHandler(config as ProxyHandlerConfig),

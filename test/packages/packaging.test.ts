@@ -48,7 +48,7 @@ before(async () => {
 })
 after(() => rmSync(packed, { recursive: true, force: true }))
 
-test('a tarball holds what is needed and nothing else', async () => {
+test('a tarball has the needed files and no others', async () => {
   for (const tarball of tarballs) {
     const { stdout } = await run('tar', ['-tzf', tarball])
     const files = stdout

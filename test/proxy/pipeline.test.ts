@@ -141,7 +141,7 @@ test("every response has the ledger's request id beside the provider's own", asy
   }
 })
 
-test('every response to a limited key says what is left, unless the provider sends limits of its own', async (t) => {
+test('every response to a limited key shows the remaining requests, unless the provider sends its own limits', async (t) => {
   const served = await startServed(t, answer(200, {}, '{}'))
   const { secret } = await served.key({ rpm: 3 })
   const unlimited = await served.key()
@@ -432,7 +432,7 @@ test('invalid keys are refused', async (t) => {
   }
 })
 
-test('a limit answers 429 with the true wait, and only what passed reaches the provider', async (t) => {
+test('a full limit is a 429 with the actual wait, and only admitted requests reach the provider', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { secret } = await served.key({ rpm: 5 })
   const answers = await Promise.all(
@@ -451,7 +451,7 @@ test('a limit answers 429 with the true wait, and only what passed reaches the p
   }
 })
 
-test('tokens are read from every form of answer', async (t) => {
+test('tokens are read from every form of response', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   const usage = '{"id":"x","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}'
@@ -579,7 +579,7 @@ test('a request without a credential releases everything: limit and ledger are u
   )
 })
 
-test('two Authorization or Origin headers are refused, whatever they hold', async (t) => {
+test('two Authorization or Origin headers are refused, whatever their values', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { secret } = await served.key()
   const key = `Authorization: Bearer ${secret}\r\n`
@@ -735,7 +735,7 @@ test('redirects are passed on; to an allowed host they lead through the proxy', 
   assert.equal(served.fake.requests.length, 2)
 })
 
-test('only the key that made an object can reach it', async (t) => {
+test('only the key that created an object can reach it', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-abc","object":"file"}'))
   const [mine, theirs] = [await served.key(), await served.key()]
   await served.send(mine.secret, `${OPENAI}/v1/files`, {
@@ -849,7 +849,7 @@ const MEANWHILE: [
   ],
 ]
 
-test("a key that changes while its request's body is read is judged by its new state", async (t) => {
+test("a key that changes while its request's body is read is checked in its new state", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { running, port, fake } = served
   for (const [what, change, code] of MEANWHILE) {

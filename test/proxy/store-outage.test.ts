@@ -92,7 +92,7 @@ test('after the grace period calls get 503 with Retry-After, and pass when the d
   assert.equal((await send(secret, CHAT, { body: '{"model":"gpt-5"}' })).status, 200)
 })
 
-test('an object created during an outage belongs to its creator, then and afterwards', async (t) => {
+test('an object created during an outage belongs to its creator, during it and afterwards', async (t) => {
   const database = await startPostgres()
   t.after(() => database[Symbol.asyncDispose]())
   const served = await startServed(

@@ -41,7 +41,7 @@ test('a WebSocket is refused with a sentence, and the connection stays usable', 
   )
 })
 
-test('a WebSocket without a valid key is told only that', async (t) => {
+test('a WebSocket without a valid key gets only that error', async (t) => {
   const served = await startServed(t, answer(200, {}, 'ok'))
   const { secret } = await served.key()
   const [letter] = secret.slice(-1)

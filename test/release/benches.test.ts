@@ -15,7 +15,7 @@ const bench = (...args: string[]) =>
     encoding: 'utf8',
   })
 
-test('without a name it lists the benches: all are programs, and all that a page names are among them', () => {
+test('without a name it lists the benches: all are programs, and all benches that a page names are listed', () => {
   const { status, stdout } = bench()
   assert.equal(status, 0)
   const names = [...stdout.matchAll(/^  (\S+)$/gm)].map(([, name = '']) => name)

@@ -63,7 +63,7 @@ async function run(command: string, args: string[]): Promise<string> {
 /** As `npx` finds it. */
 const bin = (): string => join(folder, 'node_modules', '.bin', 'tollmark')
 
-test('it installs one package, with the licences of what is in it', async () => {
+test('it installs one package, with the licences of its contents', async () => {
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dependencies?: object; optional?: boolean }>
   }
@@ -108,7 +108,7 @@ test('npx runs it: the version, a conversion of a page and of an archive', async
   assert.match(await run(bin(), ['convert', 'Export.zip']), /Be kind\./)
 })
 
-test('npx serves: the dashboard, the API, keys, uploads; it stops when it is told to', async () => {
+test('npx serves the dashboard, the API, keys and uploads, and stops on request', async () => {
   server = spawn(bin(), ['serve', '--json'], {
     cwd: folder,
     env: environment(),
@@ -146,14 +146,10 @@ test('npx serves: the dashboard, the API, keys, uploads; it stops when it is tol
   assert.deepEqual(await once(server, 'exit'), [0, null])
 })
 
-test(
-  "an older Node hands over to the package's own",
-  { skip: process.platform !== 'linux' },
-  async () => {
-    const brought = join(folder, 'node_modules', `node-linux-${process.arch}`)
-    if (!existsSync(brought)) symlinkSync(dirname(dirname(process.execPath)), brought)
-    const bare = join(folder, 'node_modules', 'tollmark')
-    const source = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } }); process.argv.splice(1, 1, 'tollmark', '--version'); await import(${JSON.stringify(join(bare, 'bin.mjs'))})`
-    assert.match(await run(process.execPath, ['--input-type=module', '-e', source]), /^tollmark \d/)
-  },
-)
+test("an older Node starts the package's own", { skip: process.platform !== 'linux' }, async () => {
+  const brought = join(folder, 'node_modules', `node-linux-${process.arch}`)
+  if (!existsSync(brought)) symlinkSync(dirname(dirname(process.execPath)), brought)
+  const bare = join(folder, 'node_modules', 'tollmark')
+  const source = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } }); process.argv.splice(1, 1, 'tollmark', '--version'); await import(${JSON.stringify(join(bare, 'bin.mjs'))})`
+  assert.match(await run(process.execPath, ['--input-type=module', '-e', source]), /^tollmark \d/)
+})

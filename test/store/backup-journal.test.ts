@@ -112,7 +112,7 @@ test('changes after a full backup are restored with it', async (t) => {
   await assert.rejects(restored(t, source), /Piece 1 of the backup's journal is missing/)
 })
 
-test('a change by another process triggers a full backup at once', async (t) => {
+test('a change by another process triggers a full backup immediately', async (t) => {
   const { place, store, backups, pieces } = await shipped(t)
   const beside = new Connection(sqlitePath(storageAt(place)) ?? '', 'write')
   beside.execute({

@@ -132,7 +132,7 @@ async function made(t: TestContext) {
   return place
 }
 
-test('an encrypted backup holds the master key, and only its private key opens it', async (t) => {
+test('an encrypted backup has the master key, and only its private key decrypts it', async (t) => {
   const place = await made(t)
   const { recipient, identity } = keyPair()
   const { location, manifest } = await makeBackup({

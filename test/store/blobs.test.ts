@@ -104,7 +104,7 @@ for (const { kind, open } of KINDS) {
     }
   })
 
-  test(`${kind}: a reader that stops midway affects nobody else`, async (t) => {
+  test(`${kind}: a reader that stops midway affects no other reader`, async (t) => {
     const { blobs } = await open(t)
     const path = join(temporaryFolder(t), 'large')
     writeFileSync(path, randomBytes(8 * MB))
@@ -194,7 +194,7 @@ for (const { kind, open } of KINDS) {
   })
 }
 
-test('a blob being swept cannot be taken over, even while its instance lives', async (t) => {
+test('a blob being swept cannot be taken, even while its instance lives', async (t) => {
   const { blobs } = await KINDS[0]!.open(t)
   const store = await openRows(t)
   const path = join(temporaryFolder(t), 'file')
@@ -208,7 +208,7 @@ test('a blob being swept cannot be taken over, even while its instance lives', a
   await assert.rejects(blobs.open(id), { code: 'blobs' })
 })
 
-test('S3: a file that is fetched is gone after its use', async (t) => {
+test('S3: a fetched file is removed after its use', async (t) => {
   const { blobs } = await KINDS[1]!.open(t)
   const path = join(temporaryFolder(t), 'file')
   writeFileSync(path, 'x')

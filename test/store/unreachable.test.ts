@@ -56,7 +56,7 @@ async function assertUnavailable(store: Store, times: number): Promise<void> {
   }
 }
 
-test('a frozen server soon becomes unavailable, and recovers when it resumes', async (t) => {
+test('a frozen database soon becomes unavailable, and recovers when it resumes', async (t) => {
   const { server, store } = await opened(t)
   await insert(store, 'a')
   const clock = movedClock()
@@ -83,7 +83,7 @@ test('a frozen server soon becomes unavailable, and recovers when it resumes', a
   await store.close()
 })
 
-test('a stopped server is unavailable at once; known keys still work, and it recovers on restart', async (t) => {
+test('a stopped database is unavailable immediately; known keys still work, and it recovers on restart', async (t) => {
   const { server, store } = await opened(t)
   await insert(store, 'a')
   await store.write(
@@ -149,7 +149,7 @@ test('a cut connection fails at most its own unit, and changes in the meantime a
   await store.close()
 })
 
-test('a transaction whose lock does not come free in time leaves no connection behind in it', async (t) => {
+test('a transaction whose lock is not released in time leaves no connection in it', async (t) => {
   const place = await placeOn.postgres(t)
   const store = await openAt(t, place)
   const held = new Client({ connectionString: place.databaseUrl?.href })
@@ -163,7 +163,7 @@ test('a transaction whose lock does not come free in time leaves no connection b
   assert.deepEqual(await store.run(lockedNames, { plan: 'free' }), [])
 })
 
-test('a connection that falls silent while it is set up fails its own unit only', async (t) => {
+test('a connection that falls silent while it is set up fails only its own unit', async (t) => {
   const { server, store: first } = await opened(t)
   await first.close()
   let isSilent = false

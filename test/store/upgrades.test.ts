@@ -93,7 +93,7 @@ const sharedRow = (
   `insert into requests (id, account_id, key_id, rpm, provider, endpoint, method, state, created_at, instance, mono, boot, nth, child_id, child_rpm, child_nth)
    values ('req_${seq}', 'acc', 'key', 4, 'openai', '/x', 'POST', '${state}', ${seq}, 'gone', ${at}, 0, ${nth}, ${child}, ${child === 'null' ? 'null' : 1}, ${childNth})`
 
-test('on PostgreSQL the windows of an older version go on, and what it had under way ends', async (t) => {
+test('on PostgreSQL the windows of an older version continue, and its requests in progress are ended', async (t) => {
   const place = await emptyPlaceOn.postgres(t)
   const now = 'tollmark_ledger_time()'
   await fillOld(place, '0094-announced-processes', [

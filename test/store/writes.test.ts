@@ -147,7 +147,7 @@ for (const [what, sql] of ENDINGS) {
   })
 }
 
-test('a write after the writer has ended fails at once', async (t) => {
+test('a write after the writer has ended fails immediately', async (t) => {
   const store = await openAt(t, await placeOn.sqlite(t))
   for (const outcome of await Promise.allSettled([
     insert(store, 'a').execute(),

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { openMetrics } from '../../server/telemetry/metrics.ts'
 import { call, startServer } from '../support/harness.ts'
 
-test('the API counts its answers by route, method and status', async (t) => {
+test('the API counts its responses by route, method and status', async (t) => {
   const server = await startServer(t)
   await call(server.url, '/api/v1/tokens', { token: await server.token({ scopes: ['manage'] }) })
   await call(server.url, '/api/v1/tokens')

@@ -168,7 +168,7 @@ function askFor(dashboard: Dashboard, url: string): { taken: boolean; said: unkn
   return { taken, said }
 }
 
-test('a dashboard that is not built says how to build it', (t) => {
+test('a dashboard that is not built explains how to build it', (t) => {
   const { taken, said } = askFor(openDashboard(temporaryFolder(t)), '/')
   assert.ok(taken)
   assert.deepEqual(said, [503, 'The dashboard has not been built. `npm start` builds it.\n'])

@@ -216,7 +216,7 @@ test('signing in or out in one tab applies to all tabs', async (t) => {
   await first.getByText('Secret project').waitFor()
 })
 
-test('saving after the session ended asks to sign in, then goes on', async (t) => {
+test('saving after the session ended asks to sign in, then continues', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { page } = await visit(t, site, cookie)
@@ -236,7 +236,7 @@ test('saving after the session ended asks to sign in, then goes on', async (t) =
   assert.equal(await page.getByText('Your session has ended.').count(), 0)
 })
 
-test('an administrator adds another, resets a password, renames and deletes accounts, and views the whole server', async (t) => {
+test('an administrator adds another administrator, resets a password, renames and deletes accounts, and views the whole server', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const join = async (email: string): Promise<string> => {

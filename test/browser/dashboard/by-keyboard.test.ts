@@ -307,12 +307,12 @@ async function furnished(t: TestContext): Promise<Visitor & Keyboard> {
   return { ...visitor, ...keyboardOf(visitor.page, site.url) }
 }
 
-test('the pages of the proxy, by keyboard alone', async (t) => {
+test("the proxy's pages can be used by keyboard alone", async (t) => {
   const { walk } = await furnished(t)
   for (const [name, steps] of Object.entries(PROXY)) await t.test(name, () => walk(steps))
 })
 
-test('all other pages, by keyboard alone', async (t) => {
+test('all other pages can be used by keyboard alone', async (t) => {
   const { walk, page, context } = await furnished(t)
   for (const [name, steps] of Object.entries(REST)) await t.test(name, () => walk(steps))
 
@@ -340,7 +340,7 @@ test('all other pages, by keyboard alone', async (t) => {
     ])
   })
 
-  await t.test('the navigation of a phone', async () => {
+  await t.test('the navigation works on a phone', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     await walk([
       ['open', '/keys'],
@@ -421,7 +421,7 @@ test('an export is chosen, watched, read, copied, downloaded and deleted by keyb
   ])
 })
 
-test('an invitation, the password, signing out and in again, by keyboard alone', async (t) => {
+test('an invitation, the password, signing out and in again work by keyboard alone', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { link } = (await (

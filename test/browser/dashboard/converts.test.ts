@@ -65,7 +65,7 @@ test('a dropped export is converted, shown beside its Markdown, copied and downl
   await browser.getByText('1 of 10 conversions used today').waitFor()
 })
 
-test('a folder of pages is made, says what it has kept, and is still there after a reload', async (t) => {
+test('a folder of pages is created, reports what it kept, and survives a reload', async (t) => {
   const site = await shareSite()
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.goto(`${site.url}/convert`)
@@ -210,7 +210,7 @@ test("a job's page count updates live", async (t) => {
   )
 })
 
-test('a job is followed live', async (t) => {
+test("a job's progress is shown live", async (t) => {
   // Nobody works here: the job waits until somebody cancels it.
   const site = await startSite(t, { TOLLMARK_ROLE: 'web', ...ALL_JOBS })
   const cookie = await site.setUp()
@@ -248,7 +248,7 @@ test('a job is polled when its events are refused', async (t) => {
   await browser.getByText('Export.zip: canceled').waitFor()
 })
 
-test('text written by others stays text', async (t) => {
+test('text from others is shown as text', async (t) => {
   const site = await shareSite()
   const cookie = await site.setUp()
   const evil = '<img src=x onerror="window.hacked=1">'
@@ -439,7 +439,7 @@ test('several files are converted in turn, within the limits of the server, and 
   await browser.getByRole('heading', { name: 'First.md' }).waitFor({ state: 'detached' })
 })
 
-test('a ZIP is taken along with its pictures', async (t) => {
+test('a ZIP is converted with its pictures', async (t) => {
   const site = await shareSite()
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.goto(`${site.url}/convert`)

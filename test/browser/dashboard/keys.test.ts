@@ -343,7 +343,7 @@ test('limits and expiry times are shown exactly in every locale', async (t) => {
   }
 })
 
-test('an unreachable server is reported, and so is its return', async (t) => {
+test('an unreachable server is reported, and so is its recovery', async (t) => {
   const site = await shareSite()
   const cookie = await site.setUp()
   const { page, context } = await visit(t, site, cookie)
@@ -355,7 +355,7 @@ test('an unreachable server is reported, and so is its return', async (t) => {
   await page.getByText('No keys yet').waitFor()
 })
 
-test('a page whose code cannot be loaded says so, and appears when the server is back', async (t) => {
+test('a page whose code cannot be loaded shows an error, and appears when the server is back', async (t) => {
   const site = await shareSite()
   const cookie = await site.setUp()
   const { page, context } = await visit(t, site, cookie)

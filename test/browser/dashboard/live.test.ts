@@ -14,7 +14,7 @@ interface Made {
   secret: string
 }
 
-test('the dashboard follows what happens', async (t) => {
+test('the dashboard updates live', async (t) => {
   const { origin } = await startProvider(t)
   const site = await startSite(t, { TOLLMARK_UPSTREAM_XAI: origin, XAI_API_KEY: 'xai-x' })
   const cookie = await site.setUp()
@@ -63,17 +63,20 @@ test('the dashboard follows what happens', async (t) => {
     },
   )
 
-  await t.test('the notice that the server is away goes away when it is back', async (t) => {
-    const { page, context } = await visit(t, site, cookie)
-    await context.route('**/{api,livez}*/**', (route) => route.abort())
-    await context.route('**/livez', (route) => route.abort())
-    await page.goto(site.url)
-    await page.getByText('The server is not responding.').first().waitFor()
-    await context.unroute('**/{api,livez}*/**')
-    await context.unroute('**/livez')
-    await page.getByRole('button', { name: /^Requests/ }).waitFor()
-    await page.getByText('The server is not responding.').waitFor({ state: 'detached' })
-  })
+  await t.test(
+    'the notice that the server is unreachable disappears when it is back',
+    async (t) => {
+      const { page, context } = await visit(t, site, cookie)
+      await context.route('**/{api,livez}*/**', (route) => route.abort())
+      await context.route('**/livez', (route) => route.abort())
+      await page.goto(site.url)
+      await page.getByText('The server is not responding.').first().waitFor()
+      await context.unroute('**/{api,livez}*/**')
+      await context.unroute('**/livez')
+      await page.getByRole('button', { name: /^Requests/ }).waitFor()
+      await page.getByText('The server is not responding.').waitFor({ state: 'detached' })
+    },
+  )
 
   await t.test(
     'a request without a response counts as failed in every filter, and so does its provider',
@@ -131,7 +134,7 @@ test('the dashboard follows what happens', async (t) => {
   )
 
   await t.test(
-    "times are shown in the browser's zone and locale or in UTC, and say which",
+    "times are shown in the browser's zone and locale or in UTC, with the zone",
     async (t) => {
       const { page } = await visit(t, site, cookie, {
         viewport: { width: 1600, height: 900 },
@@ -236,7 +239,7 @@ test('the dashboard follows what happens', async (t) => {
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
   })
 
-  await t.test('the overview says within seconds that the server is away', async (t) => {
+  await t.test('the overview shows within seconds that the server is unreachable', async (t) => {
     const { page, context } = await visit(t, site, cookie)
     await page.goto(site.url)
     await page.getByRole('button', { name: /^Requests/ }).waitFor()
@@ -245,7 +248,7 @@ test('the dashboard follows what happens', async (t) => {
     await page.getByText('The server is not responding.').first().waitFor({ timeout: 12_000 })
   })
 
-  await t.test('an empty list that cannot be refreshed says so', async (t) => {
+  await t.test('an empty list that cannot be refreshed shows an error', async (t) => {
     const { page, context } = await visit(t, site, cookie)
     await page.goto(`${site.url}/requests?model=none`)
     await page.getByText('No matching requests').waitFor()
@@ -254,7 +257,7 @@ test('the dashboard follows what happens', async (t) => {
     assert.equal(await page.getByText('No matching requests').count(), 0)
   })
 
-  await t.test('a key that expires soon says when, in the chosen zone', async (t) => {
+  await t.test('a key that expires soon shows when, in the chosen zone', async (t) => {
     const { page } = await visit(t, site, cookie, {
       timezoneId: 'America/Los_Angeles',
       locale: 'en-US',

@@ -128,7 +128,7 @@ const SDK_URLS: readonly [id: Id, title: string, base: string][] = [
   ['acme', 'TypeScript', 'llm.example.com/v1'],
 ]
 
-test('an SDK gets the base URL that it takes, behind the proxy', () => {
+test('an SDK gets its base URL behind the proxy', () => {
   for (const [id, title, base] of SDK_URLS) {
     const code = snippetsFor(id, false)[title] ?? ''
     assert.ok(code.includes(`'http://localhost:8484/proxy/${base}'`), `${id}, ${title}: ${code}`)

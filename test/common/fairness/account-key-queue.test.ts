@@ -12,7 +12,7 @@ const item = (key_id: string, n: number, account_id = key_id[0]!): Item => ({
 })
 const names = (items: readonly Item[]): string[] => items.map(({ key_id, n }) => `${key_id}${n}`)
 
-test('a burst of one key is interleaved with the requests of others', () => {
+test("a burst of one key is interleaved with other keys' requests", () => {
   const queue = queueOf(10_000)
   for (let n = 0; n < 1_000; n++) queue.push(item('a1', n))
   queue.push(item('b1', 0))
@@ -21,7 +21,7 @@ test('a burst of one key is interleaved with the requests of others', () => {
   assert.equal(queue.size, 998)
 })
 
-test('each key is first in, first out, and nothing is lost or duplicated', () => {
+test("each key's requests are first in, first out, and none is lost or duplicated", () => {
   const step = fc.oneof(
     fc.record({
       key: fc.constantFrom('a1', 'a2', 'b1', 'c1', 'c2', 'c3'),
@@ -71,7 +71,7 @@ test('a key whose next request does not fit waits without blocking others', () =
   assert.deepEqual(names(queue.take(10)), ['a11', 'b11', 'a12', 'b12'])
 })
 
-test('free slots are open to anybody; when full, the largest holder makes room', () => {
+test('free slots are open to all; when full, the largest holder makes room', () => {
   const queue = queueOf(10)
   for (let n = 0; n < 10; n++) assert.equal(queue.push(item('a1', n)), null)
   assert.deepEqual(

@@ -11,7 +11,7 @@ function opened() {
   return { shares, dropped, enter }
 }
 
-test('free slots are open to anybody; when full, each owner has its share', () => {
+test('free slots are open to all; when full, each owner has its share', () => {
   const { shares, dropped, enter } = opened()
   for (let nth = 0; nth < 8; nth++) assert.ok(enter('a', `a${nth}`) instanceof Slot)
   assert.equal(enter('a'), 'share')
@@ -22,7 +22,7 @@ test('free slots are open to anybody; when full, each owner has its share', () =
   assert.deepEqual([shares.used, shares.usedBy('a'), shares.usedBy('b')], [8, 6, 2])
 })
 
-test('work that cannot be evicted stays, and others get slots beside it', () => {
+test('work that cannot be evicted stays, and others get additional slots', () => {
   const { shares, dropped, enter } = opened()
   for (let nth = 0; nth < 8; nth++) {
     const place = enter('a')

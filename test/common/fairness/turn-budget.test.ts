@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { TurnBudget } from '../../../server/common/fairness/turn-budget.ts'
 import { until } from '../../support/until.ts'
 
-test('work is done a few in each turn of the event loop, by account and key in turns', async () => {
+test('a few pieces of work run in each turn of the event loop, by account and key in turns', async () => {
   const turns = new TurnBudget(8)
   const dialled: { key: string; turn: number }[] = []
   let turn = 0

@@ -170,7 +170,7 @@ test('a name is resolved and checked when it is dialled', async () => {
   }
 })
 
-test('an address or localhost changes the route only; another name is another server', () => {
+test('an address or localhost only changes the route; another name is another server', () => {
   const origin = new URL('https://api.openai.com')
   const rows: [
     base: string,

@@ -232,7 +232,7 @@ test('an admission of an earlier boot is at least as old as this boot', async (t
   assert.ok((await ledger.admit(admissionRequest('k', 1))).admitted)
 })
 
-test('an admission hours ago in another boot is expired, however recent this boot is', async (t) => {
+test('an admission hours ago in another boot has expired, however recent this boot is', async (t) => {
   const { ledger } = await afterBoot(t, 2 * 3_600_000)
   assert.ok((await ledger.admit(admissionRequest('k', 1))).admitted)
 })

@@ -26,14 +26,14 @@ function mostOf(admit: () => string): number {
   return count
 }
 
-test('a lone process may use the rest of its window at once', () => {
+test('a lone process may use the rest of its window immediately', () => {
   const { shares, most } = opened(1)
   for (let i = 0; i < 3; i++) shares.note(asking(5))
   shares.beginOutage()
   assert.equal(most(5), 2)
 })
 
-test('beside other processes, nothing is available for a minute, then a share is', () => {
+test('with other processes, nothing is available for a minute, then a share', () => {
   const { clock, shares, admit, most } = opened(2)
   shares.beginOutage()
   assert.equal(admit(7), 'unknown')

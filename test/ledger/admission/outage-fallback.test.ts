@@ -216,7 +216,7 @@ test('the backlog of unwritten rows is bounded', async (t) => {
   await graced.close()
 })
 
-test('a failed read or write takes no room in a window and blocks nobody forever', async (t) => {
+test('a failed read or write takes no room in a window and blocks no other request', async (t) => {
   const opened = await openFor(t, { data: usedFolder(t), databaseUrl: null })
   const { store, clock } = opened
   // A window under which nothing was ever admitted would not be read.
@@ -340,7 +340,7 @@ test('postgres: while commits wait for a synchronous standby the store counts as
   await assertWhole(graced, passed)
 })
 
-test('postgres: a row ends whose commit was not heard of', async (t) => {
+test('postgres: a row whose commit was not confirmed is ended', async (t) => {
   const place = await STOPPABLE.postgres(t)
   const { store, clock } = await openFor(t, place)
   const { id: instance } = await store.db
@@ -412,7 +412,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     await assertWhole(graced, passed)
   })
 
-  test(`${dialect}: a window moves on during an outage`, async (t) => {
+  test(`${dialect}: a window advances during an outage`, async (t) => {
     const place = await placeOf(t)
     const graced = await openGraced(t, place, 300_000)
     const { ledger, clock } = graced
@@ -458,7 +458,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     await assertWhole(graced, passed)
   })
 
-  test(`${dialect}: without a grace period nothing passes unwritten`, async (t) => {
+  test(`${dialect}: without a grace period no request passes unwritten`, async (t) => {
     const place = await placeOf(t)
     const { ledger } = await openGraced(t, place, 0)
     for (const key of ['first', 'second']) {
@@ -477,7 +477,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     }
   })
 
-  test(`${dialect}: each of two processes admits what is certainly left, and half the limit after a minute`, async (t) => {
+  test(`${dialect}: each of two processes admits only what is certainly left, and half the limit after a minute`, async (t) => {
     const place = await placeOf(t)
     const [one, two] = [await openGraced(t, place, 300_000), await openGraced(t, place, 300_000)]
     const passed: AdmissionRequest[] = []

@@ -134,7 +134,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     assert.ok(!existsSync(file.path))
   })
 
-  test(`${dialect}: nothing passes or is counted when the outage file cannot be written`, async (t) => {
+  test(`${dialect}: no request passes or is counted if the outage file cannot be written`, async (t) => {
     const place = await placeOf(t)
     const opened = await openFor(t, place, movedClock(), OUTAGE)
     const [row] = await opened.store.db.selectFrom('instances').select('id').execute()
@@ -158,7 +158,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     assert.deepEqual(violations, [])
   })
 
-  test(`${dialect}: nothing passes without the store when the folder does not outlive the process`, async (t) => {
+  test(`${dialect}: no request passes without the store if the folder does not outlive the process`, async (t) => {
     const place = await placeOf(t)
     const store = await openAt(t, place, Date.now())
     const ledger = await openLedger(store, 'ins', movedClock(), openLog('silent'), {

@@ -62,7 +62,7 @@ const burst = fc.record({
   waited: fc.boolean(),
 })
 
-test('after cancellations and failures, as many pass as the written rows leave room for', async (t) => {
+test('after cancellations and failures, exactly as many pass as the written rows allow', async (t) => {
   const { store, clock } = await openFor(t, { data: usedFolder(t), databaseUrl: null })
   let failing = false
   const run = (...call: Parameters<Store['run']>) =>

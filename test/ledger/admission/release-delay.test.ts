@@ -15,7 +15,7 @@ const CASES: [seen: number[], allowance: number][] = [
   [[1000, ...Array<number>(600).fill(5)], 0],
 ]
 
-test('the allowance is for calls that take twice as long as the longest of late', () => {
+test('the allowance covers calls that take twice as long as the longest recent one', () => {
   for (const [seen, allowance] of CASES) {
     const delay = new ReleaseDelay()
     for (const one of seen) delay.observe(one)

@@ -28,7 +28,7 @@ const passed = async (ledgers: Ledger[], rpm: number): Promise<number> =>
   ).filter(({ admitted }) => admitted).length
 
 for (const seconds of [3_600, 61, 1, -1, -61, -3_600]) {
-  test(`a clock set by ${seconds} s admits nothing extra and delays nothing`, async (t) => {
+  test(`a clock set by ${seconds} s neither admits nor delays any request`, async (t) => {
     const where = await placeOn.postgres(t)
     const [one, two] = [await openFor(t, where), await openFor(t, where)]
     const ledgers = [one.ledger, two.ledger]
@@ -87,7 +87,7 @@ test('an admission released after its timestamp counts from its release, as do t
   assert.ok(Number(third.mono) - Number(third.decided) >= 250_000)
 })
 
-test('a stamp that is ahead lets nothing pass sooner', async (t) => {
+test('a stamp in the future admits no request sooner', async (t) => {
   const where = await placeOn.postgres(t)
   const { store } = await openFor(t, where)
   const admitted = async (allowance: number) => {

@@ -18,7 +18,7 @@ const gap = fc.oneof(
   fc.double({ min: 0, max: 100, noNaN: true }),
 )
 
-test('no 60 seconds ever hold more than N admissions, and nothing that could pass is refused', () => {
+test('no interval of 60 s has more than N admissions, and no request that could pass is refused', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 40 }),
@@ -113,7 +113,7 @@ test('a window of 300,000 admissions is loaded newest first, as the ledger retur
   assert.equal(window.fullFor(300_001, 60_000.1), WINDOW_MS - (60_000.1 - (60_000 - 299_999 / 5)))
 })
 
-test('adding admissions in bulk, singly, before or after existing ones gives the same window', () => {
+test('admissions added in bulk or singly, before or after existing ones, give the same window', () => {
   const time = fc.integer({ min: 0, max: 120_000 })
   fc.assert(
     fc.property(

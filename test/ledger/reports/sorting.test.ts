@@ -6,7 +6,7 @@ import { sorted } from '../../../server/ledger/reports/sorting.ts'
 
 const NOTHING = { rows: [], affected: 0 }
 
-test('sorting in slices gives the same order as sorting at once', () => {
+test('sorting in slices gives the same order as a single sort', () => {
   const lines = fc.array(fc.record({ size: fc.integer({ min: 0, max: 5 }), name: fc.nat() }), {
     maxLength: 60,
   })

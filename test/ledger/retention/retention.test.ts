@@ -156,7 +156,7 @@ onEveryStore(
   },
 )
 
-test('maintenance reports errors and goes on; disposing waits for the step in progress', async () => {
+test('maintenance reports errors and continues; disposing waits for the step in progress', async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   let [begun, ended] = [0, 0]
   const run = async () => {

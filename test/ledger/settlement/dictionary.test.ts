@@ -80,7 +80,7 @@ test('rows of the ledger are read in the order of their columns', () => {
   }
 })
 
-test('rows by an older version have null in common columns that it lacked', () => {
+test('rows of an older version have null in common columns that it lacked', () => {
   const { common, rows } = encodeRows<Row>(columns, [
     { key: 'a', model: 'gpt', at: 1, id: 'x', tokens: null },
   ])

@@ -278,7 +278,7 @@ test('the last error is kept until the credential works again; health survives a
   assert.deepEqual([pool.lastError('b'), pool.coolingFor('b')], [null, 0])
 })
 
-test('when all are refused, the first to recover is tried; a pinned credential is always used', () => {
+test('when all are rejected, the first to recover is tried; a pinned credential is always used', () => {
   const [a, b] = [credential('a'), credential('b')]
   const { pool, later } = poolOf(a, b)
   pool.recordProbe(b, 401)
@@ -326,7 +326,7 @@ test('Retry-After is read in each of its forms', () => {
     assert.equal(retryAfter(headers, now), milliseconds, headers.join())
 })
 
-test('a sealed secret opens only for its own record and key', () => {
+test('a sealed secret can only be decrypted for its own record and key', () => {
   const [master, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (secret, at) => {

@@ -81,7 +81,7 @@ test('a model that always answers 401 or 429 does not affect others', async (t) 
   }
 })
 
-test('a refused credential is left unused until it works again', async (t) => {
+test('a rejected credential is not used until it works again', async (t) => {
   let refused = SPARE
   const { two, one, ask, spread, probes, resting, tryOut } = await startShared(
     t,
@@ -104,7 +104,7 @@ test('a refused credential is left unused until it works again', async (t) => {
   assert.deepEqual([await resting(), await spread(two, 'm')], [[false, false], BOTH])
 })
 
-test('a limit sends requests for its model to the other credential', async (t) => {
+test('after a 429, requests for that model use the other credential', async (t) => {
   const { one, two, ask, spread, resting } = await startShared(
     t,
     (model, secret) => (model === 'busy' && secret === SPARE ? answer(429, JSON_TYPE, '{}') : null),
@@ -117,7 +117,7 @@ test('a limit sends requests for its model to the other credential', async (t) =
   )
 })
 
-test('an unanswered test call ends with the server, and one runs at a time', async (t) => {
+test('a test call without a response ends with the server, and one runs at a time', async (t) => {
   const shared = await startShared(
     t,
     () => answer(401, JSON_TYPE, '{}'),

@@ -612,7 +612,7 @@ test('response headers: hop-by-hop and account headers are dropped, the rest is 
   )
 })
 
-test('a redirect leads through the proxy where the address may be called', () => {
+test('a redirect leads through the proxy if the address may be called', () => {
   const cases: [host: string, location: string, expected: string][] = [
     [
       'api.openai.com',
@@ -740,7 +740,7 @@ test("the address of an upload's next request leads through the proxy", () => {
 const pairs = (raw: string[]) =>
   new Map(raw.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), raw[i + 1] ?? '']] : [])))
 
-test('a preflight lists Authorization by name and reflects what was asked for', () => {
+test('a preflight lists Authorization by name and reflects the requested headers', () => {
   const headers = pairs(preflightHeaders('authorization, x-goog-api-client,X-Custom, bad name, x'))
   assert.equal(headers.get('access-control-allow-origin'), '*')
   assert.equal(
@@ -999,7 +999,7 @@ const WORDS: Record<
   ],
 }
 
-test('the name of each refusal', () => {
+test('each refusal has its name', () => {
   for (const [code, [status, reason, google, type, exception]] of Object.entries(WORDS) as [
     GatewayErrorCode,
     (typeof WORDS)[GatewayErrorCode],

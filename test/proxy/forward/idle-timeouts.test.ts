@@ -83,7 +83,7 @@ test('a request three times as long as any timeout arrives complete', async (t) 
   )
 })
 
-test('a stalled request is given up, whether or not it is buffered first', async (t) => {
+test('a stalled request is abandoned, whether or not it is buffered first', async (t) => {
   const served = await startServed(t, (call) => call.gone(), LIMITS)
   const rows: [address: string, type: string, begins: string, status: number, code: string][] = [
     [FILES, FORM, FILE_BEGINS, 504, 'upstream_timeout'],

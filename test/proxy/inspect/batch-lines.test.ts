@@ -60,7 +60,7 @@ test("a batch's ids are looked up in small steps after its upload", async () => 
   assert.ok(inTurn <= 256, `${inTurn} strings in one turn`)
 })
 
-test('a batch with too many ids is given up after the first few', async () => {
+test('a batch with too many ids is refused after the first few', async () => {
   const { named, inPiece, inTurn } = await read(50_000)
   assert.equal(named, null)
   assert.ok(inPiece + inTurn <= 32, `${inPiece} and ${inTurn} strings`)

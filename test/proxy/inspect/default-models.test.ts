@@ -18,7 +18,7 @@ const CASES: [id: Id, path: string, headers: Record<string, string>, body: strin
   ['xai', '/v1/stt', FORM, SOUND],
 ]
 
-test('a request without a model passes for the scope `*`, and for no other', async (t) => {
+test('a request without a model passes only for the scope `*`', async (t) => {
   const { served, ask } = await startScoped(t)
   served.fake.play(answer(200, JSON_TYPE, '{}'))
   for (const [id, path, headers, body] of CASES)

@@ -458,7 +458,7 @@ test("no attack on a key's models reaches the upstream", async (t) => {
   for (const [name, attack] of ATTACKS) await refused(scoped, attack, name)
 })
 
-test("the same requests pass where they name the key's model once", async (t) => {
+test("the same requests pass if they name the key's model once", async (t) => {
   const { ask } = await startScoped(t)
   const fair: readonly Attack[] = [
     json('{"model":"allowed"}'),

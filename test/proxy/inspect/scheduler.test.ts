@@ -162,7 +162,7 @@ test('a task that waits for input takes no turns and resumes when it arrives', a
   assert.equal(await done, true)
 })
 
-test('a task that waits can be cancelled, and does not come back', async () => {
+test('a waiting task can be cancelled and is not resumed', async () => {
   const { queue, turn, waiting } = startQueue()
   let resume = (): void => {}
   const { done, cancel } = queue.run(ownerOf('a'), {
@@ -188,7 +188,7 @@ test('a step that throws ends its own task alone', async () => {
   assert.equal(await whole.done, true)
 })
 
-test('short work is done at once', () => {
+test('short work is done synchronously', () => {
   const { queue, waiting } = startQueue()
   assert.equal(queue.runNow(work('a', 3, [])), true)
   assert.equal(waiting(), 0)

@@ -300,7 +300,7 @@ test('in a streamed error, at every split; other bytes are not delayed', async (
   assert.equal((await readAnswer(response)).body.toString(), STARS)
 })
 
-test('an error that breaks off is reset for the caller, or replaced if none of it was sent', async (t) => {
+test('an error that ends early is reset for the caller, or replaced if none of it was sent', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   for (const [coding, status] of [

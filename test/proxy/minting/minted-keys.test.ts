@@ -320,7 +320,7 @@ const REFUSED: [address: string, body: Json | string, status: number, code: stri
   [`${ELEVENLABS}/v1/single-use-token/convai`, {}, 403, 'endpoint_not_allowed'],
 ]
 
-test('a request outside the key’s scope, or one we cannot answer, gets no key', async () => {
+test('a request outside the key’s scope, or of an unsupported kind, gets no key', async () => {
   const parent = await served.key({ models: ['gpt-*'] })
   for (const [address, body, status, code] of REFUSED)
     await assertRefused(ask(parent.secret, address, body), status, code)
@@ -366,7 +366,7 @@ test('minting does not count towards the limit, and a full window mints nothing'
   await assertRefused(ask(parent.secret, address, {}), 429, 'rate_limit_exceeded')
 })
 
-test('many visitors at once get a key each', async () => {
+test('many concurrent visitors get a key each', async () => {
   const parent = await served.key()
   const tokens = await Promise.all(
     Array.from({ length: 60 }, async () =>

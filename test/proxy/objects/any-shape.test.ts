@@ -118,7 +118,7 @@ async function startMade(t: TestContext) {
   return { mine, own, upstream, send }
 }
 
-test('an id that another key made is refused in any shape, and passes for its maker', async (t) => {
+test('an id that another key created is refused in any shape, and passes for its owner', async (t) => {
   const { mine, own, upstream, send } = await startMade(t)
   for (const [address, body] of SHAPES) {
     const sent = {
@@ -152,7 +152,7 @@ const KINDS: [address: string, type: string, body: string][] = [
   [`${MISTRAL}/audio/speech`, FORM, `model=m&voice=${UUID}`],
 ]
 
-test('an id that another key made is refused in a body of any kind', async (t) => {
+test('an id that another key created is refused in a body of any kind', async (t) => {
   const { mine, own, send } = await startMade(t)
   const status = async (secret: string, address: string, type: string, body: string) =>
     (await send(secret, address, { body, headers: { 'Content-Type': type } })).status
@@ -239,7 +239,7 @@ test('an id inside a longer text is text', async (t) => {
   }
 })
 
-test('an unambiguous id that nobody made is refused in any shape; inline repetitions pass', async (t) => {
+test('an unambiguous id without an owner is refused in any shape; inline repetitions pass', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const { secret } = await key()
   const status = async (address: string, body: object) =>

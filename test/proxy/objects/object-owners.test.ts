@@ -483,7 +483,7 @@ test("a response's items are sent on its credential, by its owner", async (t) =>
   }
 })
 
-test('an object is reached with the credential that made it, in any process, or with any other once that is gone', async (t) => {
+test('an object is reached with the credential that created it, in any process, or with any other once that is gone', async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { api } = await manager({ running })
   const secrets: Record<string, string | null> = {
@@ -679,7 +679,7 @@ const COME: [from: string, method: string, answered: object, ...files: string[]]
   ],
 ]
 
-test('files made by the provider belong to the owner of what produced them', async (t) => {
+test('files created by the provider belong to the owner of the object that produced them', async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
   const table = createProviderTable()
@@ -734,7 +734,7 @@ test('an object created in a stream is recorded by the time the caller sees its 
   await reader.cancel()
 })
 
-test('containers and generations in a stream are recorded as well', async (t) => {
+test('containers and generations in a stream are recorded, too', async (t) => {
   const events = (...data: object[]) =>
     answer(
       200,

@@ -631,7 +631,7 @@ test('a continued upload is the one that was begun, whatever its name', () => {
   }
 })
 
-test('an agent is recorded as what ran', async () => {
+test('an agent that ran is recorded', async () => {
   const found = await readHeld(
     table.byId('google')!,
     find('google', 'POST /v1beta/interactions'),

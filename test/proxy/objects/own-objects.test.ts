@@ -34,7 +34,7 @@ async function ending(
 
 const CLOSED = '403 endpoint_not_allowed'
 
-test("an id that nobody made here is refused in every place; its owner's pass", async (t) => {
+test("an id without an owner is refused in every place; its owner's ids pass", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const { fake, key } = served
   const mine = await key()
@@ -269,7 +269,7 @@ const SAID: [address: string, body: object, id?: string][] = [
   ],
 ]
 
-test('an id that is a whole message is text, unless another key made it', async (t) => {
+test('an id that is a whole message is text, unless another key created it', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const { fake, key, send } = served
   const [mine, theirs, scoped] = [
@@ -362,7 +362,7 @@ test('a shared object can be read and used but never changed', async (t) => {
     assert.equal(await ending(served, mine, line, body), CLOSED, line)
 })
 
-test('items of responses keep their owner over a restart, without a row each', async (t) => {
+test('items of responses keep their owner after a restart, without a row each', async (t) => {
   const data = usedFolder(t)
   const [one, two] = ['0bb6a6b452d3795b', '087bb177ab789d5c']
   const item = (kind: string, time: string, end: string) =>
@@ -437,7 +437,7 @@ test('items of responses keep their owner over a restart, without a row each', a
   assert.equal(await turn(mine, ofTheirs), CLOSED)
 })
 
-test('a fine-tuned model has an owner as soon as its job names it; nobody may delete a base model', async (t) => {
+test('a fine-tuned model has an owner as soon as its job names it; no key may delete a base model', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { fake, key } = served
   const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]

@@ -39,7 +39,7 @@ const startAdded = (t: TestContext) =>
     return { TOLLMARK_PROVIDERS: path, ADDED_KEY: 'the-added-secret' }
   })
 
-test('a provider that speaks the API of a built-in one is held to its endpoints, below any path', async (t) => {
+test('a provider with the API of a built-in one is held to its endpoints, below any path', async (t) => {
   const { fake, key, send } = await startAdded(t)
   const { secret } = await key({ models: ['claude-*'] })
   for (const path of ['/v1/messages', '/anthropic/v1/messages']) {

@@ -556,7 +556,7 @@ test('an unknown endpoint is for unrestricted keys only', () => {
   }
 })
 
-test("in an unknown path, a literal segment of the table is not taken for an object's name", () => {
+test("in an unknown path, a literal segment of the table is not an object's name", () => {
   const { objects } = match('mistral', 'GET', '/v1/workflows/mine/executions/of-tomorrow')
   assert.deepEqual([...new Set(objects.map(({ id }) => id))], ['mine', 'of-tomorrow'])
 })
@@ -628,14 +628,14 @@ const OPEN: [provider: string, path: string][] = [
   ['bedrock', '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Fx/converse'],
 ]
 
-test('where objects have chosen names, a segment after a collection is one', () => {
+test('if objects have chosen names, a segment after a collection is one', () => {
   const named = (id: string, path: string) =>
     match(id, 'POST', path).objects.filter(({ mayBeUnknown }) => mayBeUnknown !== true)
   for (const [id, path] of NAMED) assert.ok(named(id, path).length > 0, `${id} ${path}`)
   for (const [id, path] of OPEN) assert.deepEqual(named(id, path), [], `${id} ${path}`)
 })
 
-test('every provider has a credential variable, exact hosts, and a base address of its own', () => {
+test('every provider has its own credential variable, exact hosts and base address', () => {
   assert.deepEqual(
     PROVIDERS.map(({ id }) => id).toSorted(),
     Object.keys(PROVIDER_CREDENTIALS).toSorted(),

@@ -137,7 +137,7 @@ test('every spelling of an id is recognised, and no prefilter skips it', () => {
   }
 })
 
-test('ordinary strings name nothing that nobody here has made', () => {
+test('ordinary strings name no object', () => {
   const draw = drawing(2)
   for (let i = 0; i < 5_000; i++) {
     const { id } = pick(draw, SPELLED)

@@ -169,7 +169,7 @@ const FALLBACKS: Readonly<Record<string, readonly object[]>> = {
   perplexity: [{ models: ['model-2'] }],
 }
 
-test('every endpoint of a provider that tries other models refuses one that the key may not use', async () => {
+test('every endpoint of a provider that tries other models refuses a model that the key may not use', async () => {
   const { secret } = await served.key({ objects: 'upstream', models: ['model-1'] })
   let tried = 0
   for (const [id, fallbacks] of Object.entries(FALLBACKS)) {

@@ -346,7 +346,7 @@ test('an unfinished message is evicted for a key within its share', async (t) =>
   for (const { socket } of [unfinished[0]!, other]) socket.destroy()
 })
 
-test('floods of control frames and empty fragments delay nobody', async () => {
+test('floods of control frames and empty fragments delay no other socket', async () => {
   const { secret } = await served.key()
   const other = connectSocket(
     served.port,
@@ -393,7 +393,7 @@ test('half-closed and cut connections end on both sides', async () => {
   await rowsOf(served, id, 5)
 })
 
-test('what a client sent before it left goes up', async () => {
+test('messages that a client sent before it left are forwarded', async () => {
   const { secret } = await served.key()
   const item = JSON.stringify({
     type: 'conversation.item.create',

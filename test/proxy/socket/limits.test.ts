@@ -59,7 +59,7 @@ test('a limit is exact over 50 sockets with automatic responses', async () => {
   assert.ok(started <= 100 && started >= 50, `${started}`)
 })
 
-test('a microphone that sends on does not cut short the last response', async () => {
+test('a microphone that keeps sending does not cut the last response short', async () => {
   const id = 'resp_last'
   served.provider.behaviour = {
     message: (call) => call.send({ type: 'response.created', response: { id } }),

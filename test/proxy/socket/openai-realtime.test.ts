@@ -246,7 +246,7 @@ test('a handshake that the provider refuses is answered with its response', asyn
   assert.equal(row!.status, 429)
 })
 
-test('a handshake is refused before the provider hears of it', async () => {
+test('a refused handshake never reaches the provider', async () => {
   const { secret } = await keyFor({}, { models: ['gpt-realtime-mini'] })
   const limited = await served.key({ rpm: 1 })
   const first = connectSocket(served.port, REALTIME, [], withKey(limited.secret))
@@ -339,7 +339,7 @@ test('a revoked key’s sockets are closed within seconds', async () => {
   assert.match(JSON.stringify(client.events('error')), /api_key_disabled/)
 })
 
-test('an upgrade on a reused connection passes as well', async () => {
+test('an upgrade on a reused connection passes, too', async () => {
   const { secret, id } = await keyFor(CONVERSES)
   const { Agent, get } = await import('node:http')
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

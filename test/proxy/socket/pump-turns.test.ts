@@ -28,7 +28,7 @@ function openPump(key_id: string) {
   return { read, pump: new FramePump(source, sink, false, () => ({ account_id: key_id, key_id })) }
 }
 
-test('what many sockets of one key send is read a little at a time, and another key’s beside it', async () => {
+test('many sockets of one key are read a little at a time, in turns with another key’s', async () => {
   const busy = Array.from({ length: 30 }, () => openPump('key_busy'))
   const other = openPump('key_other')
   const all = Buffer.concat(Array.from({ length: FRAMES }, () => FRAME))
@@ -50,7 +50,7 @@ test('what many sockets of one key send is read a little at a time, and another 
   assert.ok(busy.every(({ read }) => read.frames === FRAMES && !read.isPaused))
 })
 
-test('that a side has ended is told when all that it sent before has been read', async () => {
+test('the end of a side is reported after all that it sent has been read', async () => {
   const { read, pump } = openPump('key_ends')
   let ended: number | null = null
   pump.block()

@@ -89,7 +89,7 @@ test('… even if the socket ends first', async () => {
   assert.deepEqual(log, ['aborted 1 -', 'reserve 2', 'settled 2 -', 'reserve 3', 'aborted 3 -'])
 })
 
-test('a full window refuses when no response is in progress, or at once if one has no row', async () => {
+test('a full window refuses when no response is in progress, or immediately if one has no row', async () => {
   const full = { code: 'rate_limit_exceeded', wait: 1_000 } as const
   const ends = rowsOf('responses', 1)
   ends.rows.begin('a')
@@ -109,7 +109,7 @@ test('a full window refuses when no response is in progress, or at once if one h
   assert.deepEqual(unpaid.log, ['force 2', 'aborted 1 -', 'aborted 2 -'])
 })
 
-test('a last response that does not end is cut after five minutes', async (t) => {
+test('a last response that does not end is cut off after five minutes', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { rows, refused, decide } = rowsOf('responses', 1)
   rows.begin('a')
@@ -134,7 +134,7 @@ test('a request for a response waits until the previous response has begun', asy
   assert.equal(rows.ready(), true)
 })
 
-test('after an error the next request may go, and a response that still begins has its row', async () => {
+test('after an error the next request is forwarded, and a response that still begins has its row', async () => {
   const { rows, log, decide } = rowsOf('responses', 9)
   rows.claim()
   rows.fail()

@@ -1200,7 +1200,7 @@ test('a truncated compressed stream gives the usage it had', async () => {
   }
 })
 
-test('a body that is not what its encoding says is unknown, not an error', async () => {
+test('a body that does not match its encoding is unknown, not an error', async () => {
   const fixture = fixtures[0]
   assert.ok(fixture)
   for (const encoding of ['gzip', 'br', 'zstd', 'deflate', 'compress', 'gzip, br', 'constructor']) {
@@ -1285,7 +1285,7 @@ test('a stream that repeats its usage keeps only a few events', async () => {
   assert.deepEqual(await meter.end(), { input: 1, output: 2, cached: null, reasoning: null })
 })
 
-test('fifty megabytes pass in the memory of one usage object', async () => {
+test('a response of fifty megabytes takes the memory of one usage object', async () => {
   const provider = table.byId('openai')
   assert.ok(provider)
   for (const type of ['application/json', 'text/event-stream']) {
