@@ -87,17 +87,19 @@ export class Flow {
   /** The inline content of an element. */
   inlineOf(element: Element): Inline[] {
     const { positions } = this.section
-    if (!positions) return this.inline(element.children)
-    return positions.inside(element, () => this.inline(element.children))
+    const around = positions?.enter(element)
+    const inline = this.inline(element.children)
+    if (around) positions?.leave(around)
+    return inline
   }
 
   /** The inline content of a cell of a database, or of a property. */
   values(cell: Element, kind: ValueKind): Inline[] {
     const { positions } = this.section
-    if (!positions) return nestMarks(readValues(cell.children, kind, this.links))
-    return positions.inside(cell, () =>
-      nestMarks(readValues(cell.children, kind, this.links, positions), positions),
-    )
+    const around = positions?.enter(cell)
+    const runs = readValues(cell.children, kind, this.links, positions)
+    if (around) positions?.leave(around)
+    return nestMarks(runs, positions)
   }
 
   /**
@@ -124,9 +126,13 @@ export class Flow {
       if (!reader && !this.#holdsBlocks(node)) continue
       this.#paragraph(nodes, from, i)
       const { ids, positions } = this.section
-      if (positions) this.#readPlacing(node, reader, positions)
-      else if (ids) this.#readNoting(node, reader, ids)
-      else this.#readElement(node, reader)
+      const added = this.blocks.length
+      const around = positions?.enter(node)
+      if (ids) this.#readNoting(node, reader, ids)
+      else if (reader) reader(node, this)
+      else this.read(node.children)
+      if (around) positions?.leave(around)
+      if (positions) this.#place(added, positions.ofElement(node))
       // Elements that have been read are released: a large page's elements and blocks need not be
       // in memory together.
       node.children = []
@@ -136,23 +142,17 @@ export class Flow {
     return this.blocks.length > count || countItems(this.blocks) > items
   }
 
-  #readElement(element: Element, reader: BlockReader | undefined): void {
-    if (reader) reader(element, this)
-    else this.read(element.children)
-  }
-
-  /** Reads an element, and records its position for the added blocks without one. */
-  #readPlacing(element: Element, reader: BlockReader | undefined, positions: Positions): void {
-    const { length } = this.blocks
-    positions.inside(element, () => this.#readElement(element, reader))
-    for (const block of this.blocks.slice(length))
-      positions.place(block, positions.ofElement(element))
+  /** Records a position for the blocks from `first` on without one. */
+  #place(first: number, range: Range): void {
+    const { positions } = this.section
+    for (const block of this.blocks.slice(first)) positions?.place(block, range)
   }
 
   /** Reads an element, and records its id for the added blocks without an id. */
   #readNoting(element: Element, reader: BlockReader | undefined, ids: BlockIds): void {
     const [count, items] = [this.blocks.length, countItems(this.blocks)]
-    this.#readElement(element, reader)
+    if (reader) reader(element, this)
+    else this.read(element.children)
     const id = blockId(element)
     if (id === undefined) return
     const note = (node: object): void => void (ids.has(node) || ids.set(node, id))

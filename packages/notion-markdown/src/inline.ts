@@ -259,11 +259,17 @@ const ofSiblings = (
   to: number,
 ): Range => positions.ofSiblings(nodes, from, to, within)
 
-/** Gives the runs from `first` a position if they have none yet. */
+/** Gives the runs from `first` on a position if they have none yet; those in the middle have one. */
 function placeRuns(runs: readonly Run[], first: number, range: Range): void {
   for (let i = first; i < runs.length; i++) {
     const run = runs[i]
-    if (run) run.at ??= range
+    if (!run || run.at) break
+    run.at = range
+  }
+  for (let i = runs.length - 1; i >= first; i--) {
+    const run = runs[i]
+    if (!run || run.at) break
+    run.at = range
   }
 }
 

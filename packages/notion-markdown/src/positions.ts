@@ -35,13 +35,15 @@ export class Positions {
     this.#inner.set(element, { start: this.contentOf(element).start, end: content })
   }
 
-  /** Reads an element's content. */
-  inside<T>(element: Element, read: () => T): T {
+  /** Goes into an element. Not a callback: deep pages have no room on the stack. @returns what `leave` takes */
+  enter(element: Element): Range {
     const around = this.#within
     this.#within = this.contentOf(element)
-    const result = read()
+    return around
+  }
+
+  leave(around: Range): void {
     this.#within = around
-    return result
   }
 
   /**

@@ -74,3 +74,10 @@ test('lines, columns and offsets are those of the page as it was given', () => {
     end: { line: 3, column: 11, offset: 26 },
   })
 })
+
+test('the deepest pages have positions, too', () => {
+  for (const open of ['<div>', '<blockquote>', '<ul><li>', '<p><span>', '<details>']) {
+    const { tree } = parsePage(`${open.repeat(3000)}x`, { positions: true })
+    assert.equal(toMarkdown(tree), convertHtml(`${open.repeat(3000)}x`), open)
+  }
+})

@@ -43,8 +43,9 @@ function addItems(
   for (const { item, nodes } of partsOf(element)) {
     const done = item && checked(item)
     const shown = done === null ? nodes : withoutBox(nodes)
-    const children =
-      positions && item ? positions.inside(item, () => flow.inside(shown)) : flow.inside(shown)
+    const around = item ? positions?.enter(item) : undefined
+    const children = flow.inside(shown)
+    if (around) positions?.leave(around)
     const last = items[items.length - 1]
     if (item || (!last && children.length > 0)) {
       const node: ListItem = { type: 'listItem', checked: done, children }
