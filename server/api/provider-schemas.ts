@@ -1,5 +1,6 @@
 // Schemas of /api/v1/providers.
 import { z } from '@hono/zod-openapi'
+import { ClosedPath, Endpoint, MAX_PATHS } from '../config/providers-file.ts'
 import { patchOf } from './request/patch.ts'
 import { strictObject } from './request/strict.ts'
 import { CredentialSchema, LastErrorSchema, secret, weight } from './credential-schemas.ts'
@@ -16,6 +17,33 @@ export const AuthSchema = strictObject({
     .default(null)
     .openapi({ description: 'What stands before the credential: `Bearer`; null means nothing.' }),
 })
+
+const PLACES = { type: 'object', additionalProperties: { type: 'string' } } as const
+/** Described by hand: the generator takes `exactOptional` for required. */
+const endpoints = z
+  .array(Endpoint)
+  .max(MAX_PATHS)
+  .openapi({
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['on'],
+      additionalProperties: false,
+      properties: {
+        on: { type: 'string', description: 'Methods and a path: `POST /v1/jobs/{job}`.' },
+        model: {
+          description:
+            'Where the model is named: `path`, `query`, `stored`, `{"body": [places]}` or `{"headers": [names]}`.',
+        },
+        name: { type: 'string', description: 'For the models of a key, where none is named.' },
+        creates: PLACES,
+        names: PLACES,
+        asks: PLACES,
+        uploads: { type: 'string', enum: ['form', 'body'] },
+      },
+    },
+  })
+const closedPaths = z.array(ClosedPath).max(MAX_PATHS)
 
 /** A provider as the API shows it. */
 export const ProviderSchema = z
@@ -46,6 +74,11 @@ export const ProviderSchema = z
     speaks: z.string().nullable().openapi({
       description: 'The built-in provider whose API it speaks, if it was added here.',
     }),
+    endpoints: endpoints.openapi({
+      description: 'Its endpoints beyond that API, if it was added here.',
+    }),
+    minting: closedPaths.openapi({ description: 'Paths that issue credentials: closed.' }),
+    admin: closedPaths.openapi({ description: 'Paths that administer the account: closed.' }),
     credentials: z
       .array(CredentialSchema)
       .nullable()
@@ -73,6 +106,19 @@ const inputFields = {
     description:
       "The id of the built-in provider whose API it has, such as `anthropic`; null means OpenAI's dialect.",
   }),
+  endpoints: endpoints.openapi({
+    description:
+      'Endpoints that this API does not have: methods and a path, where its model is named, and which stored objects it creates and names.',
+    example: [{ on: 'POST /v1/speak', model: { body: ['voice_model'] } }],
+  }),
+  minting: closedPaths.openapi({
+    description: 'Paths that issue credentials: closed to every key, with all below.',
+    example: ['/v1/passes'],
+  }),
+  admin: closedPaths.openapi({
+    description: 'Paths that administer the account: closed to every key, with all below.',
+    example: ['/v1/house'],
+  }),
 }
 const id = z
   .string()
@@ -87,6 +133,9 @@ export const ProviderInput = strictObject({
   dial: inputFields.dial.default(null),
   auth: inputFields.auth.default(null),
   speaks: inputFields.speaks.default(null),
+  endpoints: inputFields.endpoints.default([]),
+  minting: inputFields.minting.default([]),
+  admin: inputFields.admin.default([]),
   credential: strictObject({ name: Name.default('default'), secret, weight: weight.default(1) })
     .nullable()
     .default(null)

@@ -72,7 +72,8 @@ function createRoute(store: Store, proxied: Proxied, clock: () => number): Route
     response: created('The provider', ProviderSchema),
     problems: ['provider_not_found'],
     act: async ({ query, body: { id, auth, credential, ...plain }, now }) => {
-      const wanted = { ...plain, auth: authOf(auth) }
+      const { endpoints, minting, admin, ...address } = plain
+      const wanted = { ...address, auth: authOf(auth), api: { endpoints, minting, admin } }
       await validate(proxied, id, wanted)
       await createProvider(store, id, wanted, now)
       const stored =
@@ -108,13 +109,19 @@ function changeRoute(store: Store, proxied: Proxied, clock: () => number): Route
         await showProvider(store, proxied, id, clock()),
       )
       const auth = more.auth === undefined ? undefined : authOf(more.auth)
+      const own = {
+        endpoints: more.endpoints ?? known.endpoints ?? [],
+        minting: more.minting ?? known.minting ?? [],
+        admin: more.admin ?? known.admin ?? [],
+      }
       await validate(proxied, id, {
+        api: own,
         origin: origin ?? known.origin,
         dial: dial === undefined ? (known.dial ?? null) : dial,
         auth: auth === undefined ? (known.auth ?? null) : auth,
         speaks: speaks === undefined ? (known.speaks ?? null) : speaks,
       })
-      await changeProvider(store, id, { origin, dial, speaks, auth })
+      await changeProvider(store, id, { origin, dial, speaks, auth, api: own })
       await proxied.refresh()
       return showProvider(store, proxied, id, clock())
     },
@@ -143,7 +150,7 @@ function deleteRoute(store: Store, proxied: Proxied): Route {
 async function validate(
   { validateProvider }: Proxied,
   id: string,
-  { origin, dial, speaks, auth }: ProviderWishes,
+  { origin, dial, speaks, auth, api }: ProviderWishes,
 ): Promise<void> {
   const fault = await validateProvider({
     id,
@@ -151,6 +158,7 @@ async function validate(
     ...(dial === null ? {} : { dial }),
     ...(auth === null ? {} : { auth }),
     ...(speaks === null ? {} : { speaks }),
+    ...api,
   })
   if (fault !== null) throw invalidField(fault.param, fault.detail)
 }
@@ -198,6 +206,9 @@ async function shownProviders(store: Store, proxied: Proxied, admin: boolean, no
       ready: usable.length > 0,
       ...healthOf(usable),
       speaks: stored.get(provider.id)?.speaks ?? null,
+      endpoints: [...(stored.get(provider.id)?.endpoints ?? [])],
+      minting: [...(stored.get(provider.id)?.minting ?? [])],
+      admin: [...(stored.get(provider.id)?.admin ?? [])],
       dial: admin && dialled ? `${dialled.origin}${dialled.basePath}` : null,
       credentials: admin ? mine : null,
     }

@@ -10,7 +10,7 @@ import { credential } from './setting-kinds.ts'
 const Places = z.record(z.string(), z.string())
 
 /** An endpoint of an added provider: the schema of a row, as JSON. */
-const Endpoint = z
+export const Endpoint = z
   .strictObject({
     on: z
       .string()
@@ -42,7 +42,23 @@ const Endpoint = z
 /** An endpoint of an added provider, as written in the providers file. */
 export type EndpointEntry = Readonly<z.infer<typeof Endpoint>>
 
-const ClosedPath = z.string().regex(/^\/[^\s?#*{}]*$/, 'must be a path, such as /v1/keys')
+/** A path that is closed to every key, with all below. */
+export const ClosedPath = z.string().regex(/^\/[^\s?#*{}]*$/, 'must be a path, such as /v1/keys')
+
+/** The most endpoints, or closed paths, of one added provider. */
+export const MAX_PATHS = 500
+
+/** What an added provider's API has beyond the one that it speaks. */
+export const OWN_API = {
+  /** Additional endpoints. */
+  endpoints: z.array(Endpoint).max(MAX_PATHS),
+  /**
+   * Paths that issue credentials, and paths that administer the account: blocked, with everything
+   * below them.
+   */
+  minting: z.array(ClosedPath).max(MAX_PATHS),
+  admin: z.array(ClosedPath).max(MAX_PATHS),
+}
 
 const Entry = z.strictObject({
   /** An id of the built-in table changes that row; any other adds a row. */
@@ -56,14 +72,9 @@ const Entry = z.strictObject({
    * The built-in provider whose API it implements, below any path; by default, OpenAI's dialect.
    */
   speaks: z.string().exactOptional(),
-  /** Additional endpoints. */
-  endpoints: z.array(Endpoint).exactOptional(),
-  /**
-   * Paths that issue credentials, and paths that administer the account: blocked, with everything
-   * below them.
-   */
-  minting: z.array(ClosedPath).exactOptional(),
-  admin: z.array(ClosedPath).exactOptional(),
+  endpoints: OWN_API.endpoints.exactOptional(),
+  minting: OWN_API.minting.exactOptional(),
+  admin: OWN_API.admin.exactOptional(),
   /** The environment variable that holds the credential. */
   credential: z.strictObject({ env: z.string() }).exactOptional(),
 })

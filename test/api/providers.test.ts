@@ -140,7 +140,7 @@ test('a test call explains how to fix the problem', async (t) => {
     [answer(403, {}), 403, /refuses this credential \(403\)/],
     [answer(404, {}), 404, /answered 404/],
     [answer(429, {}), 429, /limits this credential/],
-    [answer(500, {}), 500, /problem of its own/],
+    [answer(500, {}), 500, /error of its own/],
     [({ reset }) => reset(), null, /cannot be reached/],
     [answer(302, { location: 'https://elsewhere.example/' }), 302, /answered 302/],
   ]
@@ -578,6 +578,54 @@ test('a credential is tested when it is stored, and the result is kept', async (
     'invalid_field',
   )
   assertProblem(await api('GET', 'providers/local'), 405, 'method_not_allowed')
+})
+
+test('an added provider may have endpoints of its own, and closed paths', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{"id":"job-1"}'))
+  const admin = (await manager(served)).api
+  const endpoints = [
+    { on: 'POST /v1/speak', model: { body: ['voice_model'] } },
+    { on: 'POST /v1/jobs', name: 'acme/jobs', creates: { id: 'job' } },
+    { on: 'GET DELETE /v1/jobs/{job}' },
+  ]
+  const wanted = {
+    id: 'acme',
+    origin: 'https://voice.example.com',
+    dial: served.fake.origin,
+    endpoints,
+    minting: ['/v1/passes'],
+    credential: { secret: 'own-secret' },
+  }
+  const refused = await admin('POST', 'providers', { ...wanted, endpoints: [{ on: 'speak' }] })
+  assert.match(refused.text, /"param":"endpoints\.0\.on"/)
+  const made = (await admin('POST', 'providers', wanted)).json()
+  assert.deepEqual(
+    [made['endpoints'], made['minting'], made['admin']],
+    [endpoints, ['/v1/passes'], []],
+  )
+  const [scoped, other] = [
+    await served.key({ models: ['voice-a', 'acme/jobs'] }),
+    await served.key(),
+  ]
+  const ask = async ({ secret }: { secret: string }, on: string, body?: object) => {
+    const [method = '', path = ''] = on.split(' ')
+    const sent = body && { headers: JSON_TYPE, body: JSON.stringify(body) }
+    return (await served.send(secret, `${wanted.origin}${path}`, { method, ...sent })).status
+  }
+  assert.deepEqual(
+    [
+      await ask(scoped, 'POST /v1/speak', { voice_model: 'voice-a' }),
+      await ask(scoped, 'POST /v1/speak', { voice_model: 'voice-b' }),
+      await ask(scoped, 'POST /v1/jobs', {}),
+      await ask(scoped, 'GET /v1/jobs/job-1'),
+      await ask(other, 'GET /v1/jobs/job-1'),
+      await ask(other, 'POST /v1/passes/new', {}),
+    ],
+    [200, 403, 200, 200, 403, 403],
+  )
+  await admin('PATCH', 'providers/acme', { admin: ['/v1/speak'] })
+  assert.equal(await ask(other, 'POST /v1/speak', { voice_model: 'voice-a' }), 403)
+  assert.equal(await ask(scoped, 'GET /v1/jobs/job-1'), 200, 'what is not named stays')
 })
 
 test("an added provider with a built-in one's API is held to that API", async (t) => {

@@ -1,5 +1,5 @@
 // The form that adds a provider.
-import { NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useCreateProvider, useProviders } from '../api/credentials.ts'
 import { Dialog, DialogForm } from '../ui/dialog.tsx'
@@ -29,6 +29,8 @@ interface Draft {
   scheme: string
   /** The built-in provider whose API it speaks; empty for OpenAI's. */
   speaks: string
+  /** JSON of its own endpoints and closed paths; empty for none. */
+  api: string
   secret: string
 }
 
@@ -39,11 +41,26 @@ const EMPTY: Draft = {
   header: 'Authorization',
   scheme: 'Bearer',
   speaks: '',
+  api: '',
   secret: '',
 }
 
+/** The members of the JSON text. */
+const OWN = ['endpoints', 'minting', 'admin']
+/** That text as fields of a provider; null if it cannot be read. */
+function ownApiOf(text: string): object | null {
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject && Object.keys(value).every((name) => OWN.includes(name)) ? value : null
+  } catch {
+    return null
+  }
+}
+
 /** The server's names of the fields. */
-const FIELDS = ['id', 'origin', 'dial', 'auth.header', 'auth.scheme', 'speaks', 'secret']
+const FIELDS = ['id', 'origin', 'dial', 'auth.header', 'auth.scheme', 'speaks', 'secret', ...OWN]
 
 function ProviderForm({ onClose }: { onClose: () => void }) {
   const create = useCreateProvider()
@@ -53,11 +70,13 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
   const change = (part: Partial<Draft>): void => setDraft((draft) => ({ ...draft, ...part }))
   const send = (): void => {
     setChecked(true)
-    const { id, dial, header, scheme, speaks, secret } = draft
+    const { id, dial, header, scheme, speaks, api, secret } = draft
     const origin = originOf(draft.origin)
+    const own = ownApiOf(api)
     change({ origin })
-    if (!ID.test(id) || !ORIGIN.test(origin)) return
+    if (!ID.test(id) || !ORIGIN.test(origin) || own === null) return
     const provider = {
+      ...own,
       id,
       origin,
       dial: dial === '' ? null : dial,
@@ -80,6 +99,7 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
     >
       <AddressFields {...fields} />
       <CredentialFields {...fields} />
+      <OwnApiField {...fields} />
     </DialogForm>
   )
 }
@@ -152,6 +172,27 @@ function AddressFields({ draft, checked, error, change }: FieldsProps) {
         error={fieldError(error, 'dial')}
       />
     </>
+  )
+}
+
+/** What the server has beyond the API that it speaks, as TOLLMARK_PROVIDERS writes it. */
+function OwnApiField({ draft: { api }, checked, error, change }: FieldsProps) {
+  return (
+    <Textarea
+      label="Endpoints of its own"
+      description="JSON, as in the file of providers. Leave blank if the API above is all it has."
+      placeholder={'{ "endpoints": [{ "on": "POST /v1/speak", "model": { "body": ["model"] } }] }'}
+      autosize
+      minRows={2}
+      maxRows={12}
+      value={api}
+      onChange={(event) => change({ api: event.currentTarget.value })}
+      error={
+        checked && ownApiOf(api) === null
+          ? 'Enter a JSON object with endpoints, minting or admin.'
+          : (OWN.map((name) => fieldError(error, name)).find((text) => text !== null) ?? null)
+      }
+    />
   )
 }
 

@@ -10,11 +10,17 @@ export function withAdded(row: ProviderRow, custom: CustomProvider): ProviderRow
   if (endpoints.length + minting.length + admin.length === 0) return row
   const added = endpoints.map(addedRow)
   const taken = new Set(added.map(({ on }) => pathOf(on)))
+  const [mints, admins] = [minting.map(closedPath), admin.map(closedPath)]
+  const isClosed = (path: string): boolean =>
+    [...mints, ...admins].some((closed) => closed.test(path.toLowerCase()))
   return {
     ...row,
-    endpoints: [...added, ...row.endpoints.filter(({ on }) => !taken.has(pathOf(on)))],
-    minting: [...(row.minting ?? []), ...minting.map(closedPath)],
-    admin: [...(row.admin ?? []), ...admin.map(closedPath)],
+    // A row that spells out a path would open it.
+    endpoints: [...added, ...row.endpoints.filter(({ on }) => !taken.has(pathOf(on)))].filter(
+      ({ on }) => !isClosed(pathOf(on)),
+    ),
+    minting: [...(row.minting ?? []), ...mints],
+    admin: [...(row.admin ?? []), ...admins],
   }
 }
 

@@ -1,6 +1,8 @@
 // Providers that the operator adds by the API: servers with OpenAI's dialect, or with the API of a
 // built-in provider, under their own name.
+import { z } from 'zod'
 import { Problem, invalidField } from '../../common/errors.ts'
+import { OWN_API } from '../../config/providers-file.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, run } from '../../store/procedure.ts'
@@ -17,7 +19,13 @@ export interface ProviderWishes {
   auth: Auth | null
   /** The built-in provider whose API it has. */
   speaks: string | null
+  /** What its API has of its own. */
+  api: OwnApi
 }
+
+const OwnApi = z.object(OWN_API)
+/** Endpoints and closed paths that an added provider has beyond the API that it speaks. */
+export type OwnApi = Required<Pick<CustomProvider, 'endpoints' | 'minting' | 'admin'>>
 
 /** All stored providers, oldest first: there are never many. */
 export async function storedProviders(store: Store): Promise<CustomProvider[]> {
@@ -27,9 +35,10 @@ export async function storedProviders(store: Store): Promise<CustomProvider[]> {
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-  return rows.map(({ id, origin, dial, speaks, auth_header, auth_scheme }) => ({
+  return rows.map(({ id, origin, dial, speaks, own_api, auth_header, auth_scheme }) => ({
     id,
     origin,
+    ...(own_api === null ? {} : OwnApi.parse(JSON.parse(own_api))),
     ...(speaks === null ? {} : { speaks }),
     ...(dial === null ? {} : { dial }),
     ...(auth_header === null
@@ -44,12 +53,20 @@ export async function storedProviders(store: Store): Promise<CustomProvider[]> {
 export async function createProvider(
   store: Store,
   id: string,
-  { origin, dial, speaks, auth }: ProviderWishes,
+  { origin, dial, speaks, auth, api }: ProviderWishes,
   now: number,
 ): Promise<void> {
   await store.db
     .insertInto('providers')
-    .values({ id, origin, dial, speaks, ...columnsOf(auth), created_at: now })
+    .values({
+      id,
+      origin,
+      dial,
+      speaks,
+      own_api: apiColumn(api),
+      ...columnsOf(auth),
+      created_at: now,
+    })
     .execute()
     .catch(taken)
 }
@@ -61,13 +78,20 @@ export async function createProvider(
 export async function changeProvider(
   store: Store,
   id: string,
-  { origin, dial, speaks, auth }: Partly<ProviderWishes>,
+  { origin, dial, speaks, auth, api }: Partly<ProviderWishes>,
 ): Promise<void> {
   const [changed] = await store
     .write(
       store.db
         .updateTable('providers')
-        .set({ id, origin, dial, speaks, ...(auth === undefined ? {} : columnsOf(auth)) })
+        .set({
+          id,
+          origin,
+          dial,
+          speaks,
+          own_api: api && apiColumn(api),
+          ...(auth === undefined ? {} : columnsOf(auth)),
+        })
         .where('id', '=', id),
     )
     .catch(taken)
@@ -104,6 +128,9 @@ export const removeProvider = procedure(
 function columnsOf(auth: Auth | null): Pick<ProviderRow, 'auth_header' | 'auth_scheme'> {
   return { auth_header: auth?.header ?? null, auth_scheme: auth?.scheme ?? null }
 }
+
+const apiColumn = (api: OwnApi): string | null =>
+  Object.values(api).every((list) => list.length === 0) ? null : JSON.stringify(api)
 
 function taken(error: unknown): never {
   if (error instanceof StoreError && error.code === 'unique')

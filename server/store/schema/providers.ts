@@ -12,6 +12,8 @@ export interface ProviderRow {
   auth_scheme: string | null
   /** The built-in provider whose API it implements; null is OpenAI's dialect. */
   speaks: string | null
+  /** JSON object of its own endpoints and closed paths; null has none. */
+  own_api: string | null
   created_at: number
 }
 
