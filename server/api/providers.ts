@@ -12,7 +12,7 @@ import {
   deleteProvider,
   noSuchProvider,
   storedProviders,
-  type ProviderWishes,
+  type ProviderSettings,
 } from '../proxy/providers/stored.ts'
 import { hostValues } from '../proxy/providers/host-patterns.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
@@ -150,7 +150,7 @@ function deleteRoute(store: Store, proxied: Proxied): Route {
 async function validate(
   { validateProvider }: Proxied,
   id: string,
-  { origin, dial, speaks, auth, api }: ProviderWishes,
+  { origin, dial, speaks, auth, api }: ProviderSettings,
 ): Promise<void> {
   const fault = await validateProvider({
     id,

@@ -28,7 +28,7 @@ import { GatewayError } from './gateway-error.ts'
 import { inspectRequest } from './inspect/inspect-request.ts'
 import type { InspectionDeps } from './inspect/inspected-request.ts'
 import { loggedModel } from './inspect/places.ts'
-import { answerMint, mintShapeOf, type MintRequest, type Minter } from './minting/answer-mint.ts'
+import { handleMint, mintShapeOf, type MintRequest, type Minter } from './minting/handle-mint.ts'
 import { checkOwnership, mayStartBatch, namesForeignObject } from './objects/ownership.ts'
 import {
   authorizeAgain,
@@ -185,7 +185,7 @@ async function mintedInstead(
   if (shape === null) return false
   const secret = publicIdOf(asked.presented.credential) ?? ''
   const request = { ...asked, exchange, shape, secret, pace: deps.limits }
-  const minted = await answerMint(deps.minter, request)
+  const minted = await handleMint(deps.minter, request)
   if (minted !== null) sendJson(deps, context, minted)
   return true
 }

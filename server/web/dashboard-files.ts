@@ -109,9 +109,9 @@ export function openDashboard(dist: string, built: Promise<unknown> | null = nul
     const file = page || lost ? files?.get('/index.html') : files?.get(path)
     if (!file && !page) return false
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
-      answer(outgoing, 405, { allow: 'GET, HEAD' }, 'This page supports only GET and HEAD.\n')
+      respond(outgoing, 405, { allow: 'GET, HEAD' }, 'This page supports only GET and HEAD.\n')
     else if (!file)
-      answer(outgoing, 503, {}, 'The dashboard has not been built. `npm start` builds it.\n')
+      respond(outgoing, 503, {}, 'The dashboard has not been built. `npm start` builds it.\n')
     else serve(incoming, outgoing, file, lost ? 404 : 200)
     return true
   }
@@ -155,7 +155,7 @@ function chosen({ plain, br, gzip }: File, accepted: string): [string | null, Bu
   return [null, plain]
 }
 
-function answer(
+function respond(
   outgoing: ServerResponse,
   status: number,
   headers: Record<string, string>,

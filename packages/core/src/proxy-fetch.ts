@@ -155,9 +155,9 @@ function requestInit(request: Request | undefined, init: Init): Init {
   // Options that a runtime adds (`cf`, `dispatcher`, `next`, …) are kept, too.
   const options: Init = { ...init }
   for (const name of OPTIONS) {
-    const said: unknown = Reflect.get(init, name)
+    const own: unknown = Reflect.get(init, name)
     const value: unknown =
-      said === undefined && request && name !== 'body' ? Reflect.get(request, name) : said
+      own === undefined && request && name !== 'body' ? Reflect.get(request, name) : own
     if (value !== undefined) Object.assign(options, { [name]: value })
   }
   return options

@@ -191,12 +191,12 @@ export class ProxySocket {
   }
 
   #tell(name: EventName, event: unknown): void {
-    const told = event as never
-    this[`on${name}`]?.(told)
+    const forwarded = event as never
+    this[`on${name}`]?.(forwarded)
     for (const [listener, once] of this.#listeners.get(name) ?? []) {
       if (once) this.removeEventListener(name, listener)
-      if (typeof listener === 'function') listener(told)
-      else listener.handleEvent(told)
+      if (typeof listener === 'function') listener(forwarded)
+      else listener.handleEvent(forwarded)
     }
   }
 }

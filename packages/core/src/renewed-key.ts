@@ -25,7 +25,7 @@ export function createRenewedKey(
   get: () => Promise<ExpiringKey>,
 ): (refused?: string) => Promise<string> {
   let current: { key: string; renewAt: number; endsAt: number } | undefined
-  let asking: Promise<string> | undefined
+  let pending: Promise<string> | undefined
   const ask = async (): Promise<string> => {
     const { secret, expires_at } = await get()
     const now = Date.now()
@@ -37,9 +37,9 @@ export function createRenewedKey(
   return async (refused) => {
     const known = current
     if (known !== undefined && known.key !== refused && Date.now() < known.renewAt) return known.key
-    asking ??= ask().finally(() => (asking = undefined))
+    pending ??= ask().finally(() => (pending = undefined))
     try {
-      return await asking
+      return await pending
     } catch (error) {
       if (known !== undefined && known.key !== refused && Date.now() < known.endsAt)
         return known.key

@@ -154,9 +154,11 @@ class PooledClient implements HttpClient, ConnectionPool {
 
   /** Whether a connection has been idle for longer than the upstream, or we, keep one. */
   #isExpired(connection: ClientConnection, at: number): boolean {
-    const said = connection.parser.keepAliveSeconds
+    const announced = connection.parser.keepAliveSeconds
     const keepAlive =
-      said === null ? this.#limits.keepAlive : Math.max(0, said * 1000 - KEEP_ALIVE_MARGIN_MS)
+      announced === null
+        ? this.#limits.keepAlive
+        : Math.max(0, announced * 1000 - KEEP_ALIVE_MARGIN_MS)
     return at - connection.idleSince > keepAlive
   }
 

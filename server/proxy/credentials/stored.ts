@@ -23,7 +23,7 @@ export interface ShownCredential {
 }
 
 /** A new credential as entered by an administrator, with its secret in plain text. */
-export interface CredentialWishes {
+export interface NewCredential {
   provider: string
   name: string
   secret: string
@@ -40,12 +40,12 @@ export interface CredentialWishes {
 export async function createCredential(
   store: Store,
   master: Buffer,
-  wishes: CredentialWishes,
+  added: NewCredential,
   ofStored: boolean,
   now: number,
 ): Promise<ShownCredential | undefined> {
   const id = newId('cred', now)
-  const { provider, name, secret, values, weight } = wishes
+  const { provider, name, secret, values, weight } = added
   const sealed = seal(master, secret, recordOf(id, provider))
   const row = await store.run(insertCredential, {
     row: {

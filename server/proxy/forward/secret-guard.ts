@@ -45,8 +45,8 @@ export function givesCredential(body: Buffer): boolean {
           ? 'secret'
           : null
       },
-      told: (_, text) => void (found ||= SECRET.test(text)),
-      toldKey() {},
+      onString: (_, text) => void (found ||= SECRET.test(text)),
+      onKey() {},
     },
     LONGEST_SECRET,
   )

@@ -260,17 +260,17 @@ export class Findings implements JsonSink {
       const isOpen = kind === null || kind === NUMBER
       return isOpen && outer !== null && saysWhich(key) ? outer : kind
     }
-    const told = (kind: string, text: string): void => {
+    const onString = (kind: string, text: string): void => {
       const name = `${kind} ${text}`
       if (given.has(name)) return
       if (given.size < MAX_IDS) given.add(name)
       this.#give(fields, kind, text)
     }
     // A key of a schema does not name a resource: `connection_id: {"type": "string"}`.
-    const toldKey = (kind: string, key: string): void => {
-      if (!isOperated(kind)) told(kind, key)
+    const onKey = (kind: string, key: string): void => {
+      if (!isOperated(kind)) onString(kind, key)
     }
-    const toldNumber = (kind: string | null, text: string): void => {
+    const onNumber = (kind: string | null, text: string): void => {
       const name = `${kind} ${text}`
       if (given.has(name)) return
       if (given.size < MAX_IDS) given.add(name)
@@ -278,9 +278,9 @@ export class Findings implements JsonSink {
     }
     return new KeyedStrings({
       kindOf,
-      told,
-      toldKey,
-      ...(fields.numbers ? { toldNumber } : {}),
+      onString,
+      onKey,
+      ...(fields.numbers ? { onNumber } : {}),
     })
   }
 

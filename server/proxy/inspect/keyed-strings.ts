@@ -10,14 +10,14 @@ export interface KeyedSink {
    * the surrounding object
    */
   kindOf(key: string, outer: string | null): string | null
-  told(kind: string, text: string): void
+  onString(kind: string, text: string): void
   /** The same for a key of the nested object. */
-  toldKey(kind: string, key: string): void
+  onKey(kind: string, key: string): void
   /**
    * A number, as written, under any key, or in a list under a key of interest. @param kind null for
    * any other key
    */
-  toldNumber?(kind: string | null, text: string): void
+  onNumber?(kind: string | null, text: string): void
 }
 
 /** Longest key or value in bytes, as written. */
@@ -70,7 +70,7 @@ export class KeyedStrings {
   constructor(sink: KeyedSink, longest = LONGEST) {
     this.#sink = sink
     this.#longest = longest
-    this.#takesNumbers = sink.toldNumber !== undefined
+    this.#takesNumbers = sink.onNumber !== undefined
   }
 
   write(piece: Buffer): void {
@@ -107,7 +107,7 @@ export class KeyedStrings {
 
   #endNumber(): void {
     const { kind } = this.#level
-    if (this.#number.length <= LONGEST_NUMBER) this.#sink.toldNumber?.(kind, this.#number)
+    if (this.#number.length <= LONGEST_NUMBER) this.#sink.onNumber?.(kind, this.#number)
     this.#number = ''
   }
 
@@ -179,9 +179,9 @@ export class KeyedStrings {
     if (typeof text !== 'string') return
     if (this.#atKey) {
       const { outer } = this.#level
-      if (outer !== null) this.#sink.toldKey(outer, text)
+      if (outer !== null) this.#sink.onKey(outer, text)
       this.#level.kind = this.#sink.kindOf(text, outer)
-    } else if (this.#level.kind !== null) this.#sink.told(this.#level.kind, text)
+    } else if (this.#level.kind !== null) this.#sink.onString(this.#level.kind, text)
   }
 }
 

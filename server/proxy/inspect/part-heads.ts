@@ -118,8 +118,8 @@ export function readRelated(lines: readonly string[], isFile: boolean): PartFiel
   }
   const type = fields.get('content-type') ?? ''
   if (/^multipart\//i.test(type)) return 'A part of the multipart body is multipart itself.'
-  const said = fields.get('content-transfer-encoding')?.toLowerCase() ?? ''
-  const encoding = /^(?:7bit|8bit|binary)$/.test(said) ? '' : said
+  const declared = fields.get('content-transfer-encoding')?.toLowerCase() ?? ''
+  const encoding = /^(?:7bit|8bit|binary)$/.test(declared) ? '' : declared
   fields.delete('content-type')
   fields.delete('content-transfer-encoding')
   return {

@@ -37,14 +37,14 @@ export function withProse(
   const text = bytes.toString('utf8')
   const body = isUtf8(bytes) ? parseJson(text) : undefined
   if (body === undefined) return ids
-  const said = countById(
+  const inProse = countById(
     places.flatMap((place) => valuesAt(body, place)),
     forms,
   )
   const all = countById((text.match(STRINGS) ?? []).map(decoded), forms, true)
   return ids.map((ref) =>
     // An id found by its key need not be a whole string.
-    all.has(nameOf(ref)) && said.get(nameOf(ref)) === all.get(nameOf(ref))
+    all.has(nameOf(ref)) && inProse.get(nameOf(ref)) === all.get(nameOf(ref))
       ? { kind: ref.kind, id: ref.id, mayBeUnknown: true }
       : ref,
   )

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 
 /** A client's request. */
-export interface MintWish {
+export interface TokenRequest {
   /** Models that the session names; null if it names none. */
   readonly models: readonly string[] | null
   /** Patterns of the models that the key may use, among its parent's; by default, all. */
@@ -37,8 +37,8 @@ export interface MintShape {
    *
    * @param now milliseconds since 1970
    */
-  readonly read: (body: unknown, now: number) => MintWish | MintRefusal
-  readonly response: (minted: Minted, wish: MintWish) => object
+  readonly read: (body: unknown, now: number) => TokenRequest | MintRefusal
+  readonly response: (minted: Minted, request: TokenRequest) => object
 }
 
 const named = z.string().min(1)
@@ -51,11 +51,11 @@ const namedModels = (...models: (string | null | undefined)[]): string[] | null 
   return found.length === 0 ? null : found
 }
 
-/** @param of makes a wish of a body of the schema's form */
+/** @param of makes a request of a body of the schema's form */
 const reading =
   <S extends z.ZodType>(
     schema: S,
-    of: (body: z.output<S>, now: number) => MintWish | MintRefusal,
+    of: (body: z.output<S>, now: number) => TokenRequest | MintRefusal,
   ): MintShape['read'] =>
   (body, now) => {
     const parsed = schema.safeParse(body)

@@ -11,7 +11,7 @@ import type { Partly } from '../../store/statement.ts'
 import type { Auth, CustomProvider } from './provider.ts'
 
 /** The settings of a provider; null takes the default. */
-export interface ProviderWishes {
+export interface ProviderSettings {
   /** The origin for callers: `https://host[:port]`. */
   origin: string
   /** The dialled address instead; required for a private network. */
@@ -53,7 +53,7 @@ export async function storedProviders(store: Store): Promise<CustomProvider[]> {
 export async function createProvider(
   store: Store,
   id: string,
-  { origin, dial, speaks, auth, api }: ProviderWishes,
+  { origin, dial, speaks, auth, api }: ProviderSettings,
   now: number,
 ): Promise<void> {
   await store.db
@@ -78,7 +78,7 @@ export async function createProvider(
 export async function changeProvider(
   store: Store,
   id: string,
-  { origin, dial, speaks, auth, api }: Partly<ProviderWishes>,
+  { origin, dial, speaks, auth, api }: Partly<ProviderSettings>,
 ): Promise<void> {
   const [changed] = await store
     .write(

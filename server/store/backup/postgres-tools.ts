@@ -56,14 +56,14 @@ async function runTool(
   // file to be removed.
   const stop = (): boolean => child.kill()
   signal.addEventListener('abort', stop, { once: true })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  let output = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   }).finally(() => signal.removeEventListener('abort', stop))
   signal.throwIfAborted()
-  if (code !== 0) throw new SetupError(`${name} failed: ${said.trim() || `exit ${code}`}`)
+  if (code !== 0) throw new SetupError(`${name} failed: ${output.trim() || `exit ${code}`}`)
 }
 
 function splitPassword(url: URL): { database: string; password: string | null } {

@@ -168,7 +168,7 @@ export async function sweepBlobs(
  * Runs an operation on stored files and turns failures into the store's error. @throws StoreError
  * `blobs` or `full`
  */
-export async function told<T>(effect: () => Promise<T>): Promise<T> {
+export async function withStoreErrors<T>(effect: () => Promise<T>): Promise<T> {
   try {
     return await effect()
   } catch (error) {

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { told, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
+import { withStoreErrors, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
 /** Blobs under `folder`, which must be on the same file system as the files to store. */
 export function folderBlobs(folder: string): BlobStore {
@@ -10,19 +10,19 @@ export function folderBlobs(folder: string): BlobStore {
   const place = (id: string): string => join(folder, id.slice(-2), id)
   return {
     put: (id, path) =>
-      told(async () => {
+      withStoreErrors(async () => {
         const target = place(id)
         await sync(path)
         if (await mkdir(dirname(target), { recursive: true, mode: 0o700 })) await sync(folder)
         await rename(path, target)
         await sync(dirname(target))
       }),
-    open: (id, range) => told(() => openFile(place(id), range)),
-    size: (id) => told(async () => (await stat(place(id))).size),
+    open: (id, range) => withStoreErrors(() => openFile(place(id), range)),
+    size: (id) => withStoreErrors(async () => (await stat(place(id))).size),
     file: async (id) => ({ path: place(id), [Symbol.asyncDispose]: async () => {} }),
-    remove: (id) => told(() => rm(place(id), { force: true })),
+    remove: (id) => withStoreErrors(() => rm(place(id), { force: true })),
     check: () =>
-      told(async () => {
+      withStoreErrors(async () => {
         await mkdir(folder, { recursive: true, mode: 0o700 })
         await access(folder, constants.W_OK)
         await assertRoom(folder)

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Scratch } from '../scratch.ts'
-import { told, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
+import { withStoreErrors, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
 /** The bucket, and how to reach it. */
 export interface S3Settings {
@@ -55,7 +55,7 @@ class S3Blobs implements BlobStore, Disposable {
   }
 
   put(id: string, path: string): Promise<void> {
-    return told(async () => {
+    return withStoreErrors(async () => {
       const { size } = await stat(path)
       const stream = createReadStream(path)
       const object = { Bucket: this.#bucket, Key: id, Body: stream, ContentLength: size }
@@ -68,11 +68,11 @@ class S3Blobs implements BlobStore, Disposable {
   }
 
   open(id: string, range?: BlobRange): Promise<OpenedBlob> {
-    return told(() => this.#get(id, range))
+    return withStoreErrors(() => this.#get(id, range))
   }
 
   size(id: string): Promise<number> {
-    return told(async () => {
+    return withStoreErrors(async () => {
       const head = new this.#sdk.HeadObjectCommand({ Bucket: this.#bucket, Key: id })
       const { ContentLength } = await this.#client.send(head, { requestTimeout: ANSWER_TIMEOUT })
       if (ContentLength === undefined) throw new Error(`the object ${id} has no length`)
@@ -81,7 +81,7 @@ class S3Blobs implements BlobStore, Disposable {
   }
 
   file(id: string): ReturnType<BlobStore['file']> {
-    return told(async () => {
+    return withStoreErrors(async () => {
       await using fetching = new AsyncDisposableStack()
       const place = fetching.use(this.#scratch.place())
       const { stream } = await this.#get(id)
@@ -92,14 +92,14 @@ class S3Blobs implements BlobStore, Disposable {
   }
 
   remove(id: string): Promise<void> {
-    return told(async () => {
+    return withStoreErrors(async () => {
       const remove = new this.#sdk.DeleteObjectCommand({ Bucket: this.#bucket, Key: id })
       await this.#client.send(remove, { requestTimeout: ANSWER_TIMEOUT })
     })
   }
 
   check(): Promise<void> {
-    return told(async () => {
+    return withStoreErrors(async () => {
       const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT)
       try {
         await this.#client.send(new this.#sdk.HeadBucketCommand({ Bucket: this.#bucket }), {

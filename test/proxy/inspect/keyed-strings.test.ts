@@ -13,8 +13,8 @@ function told(json: string, sizes: readonly number[]): string[] {
   const found: string[] = []
   const reader = new KeyedStrings({
     kindOf: (key, outer) => KINDS[key] ?? (key === 'y' ? outer : null),
-    told: (kind, text) => found.push(`${kind} ${text}`),
-    toldKey: (kind, key) => found.push(`${kind} ${key}`),
+    onString: (kind, text) => found.push(`${kind} ${text}`),
+    onKey: (kind, key) => found.push(`${kind} ${key}`),
   })
   const bytes = Buffer.from(json)
   for (let at = 0, i = 0; at < bytes.length; at += sizes[i++ % sizes.length]!)

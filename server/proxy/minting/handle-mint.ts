@@ -12,7 +12,7 @@ import { bufferBody, discardBody, type BodyTimeouts } from '../inspect/buffer-bo
 import { BUFFERS_FULL } from '../inspect/checked-upload.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
-import { MINT_SHAPES, type MintShape, type MintWish } from './mint-shapes.ts'
+import { MINT_SHAPES, type MintShape, type TokenRequest } from './mint-shapes.ts'
 
 /** The largest body that is read. */
 const MAX_BODY_BYTES = 64 * 1024
@@ -107,7 +107,7 @@ export interface MintRequest {
  * @returns the response in the provider's shape; null if the caller has left
  * @throws GatewayError
  */
-export async function answerMint(minter: Minter, request: MintRequest): Promise<object | null> {
+export async function handleMint(minter: Minter, request: MintRequest): Promise<object | null> {
   const { exchange, shape, provider, secret } = request
   const body = await readJson(exchange, request)
   if (body === null) return null
@@ -120,22 +120,22 @@ export async function answerMint(minter: Minter, request: MintRequest): Promise<
       'endpoint_not_allowed',
       'This is a child key, and a child key makes no further keys.',
     )
-  const wish = shape.read(body.json, minter.now())
-  if ('code' in wish) throw new GatewayError(wish.code, wish.message)
+  const asked = shape.read(body.json, minter.now())
+  if ('code' in asked) throw new GatewayError(asked.code, asked.message)
   const child = {
-    ttl: secondsOf(wish, shape),
-    models: modelsOf(key, provider, wish),
+    ttl: secondsOf(asked, shape),
+    models: modelsOf(key, provider, asked),
     rpm: null,
     allowed_origins: null,
     end_user: null,
     providers: [provider.id],
   }
   const minted = await minter.mint(key, secret, child)
-  return shape.response({ ...minted, ttl: child.ttl }, wish)
+  return shape.response({ ...minted, ttl: child.ttl }, asked)
 }
 
 /** @throws GatewayError `malformed_request` if the provider would reject it */
-function secondsOf({ ttl }: MintWish, { ttl: { usual, min, max } }: MintShape): number {
+function secondsOf({ ttl }: TokenRequest, { ttl: { usual, min, max } }: MintShape): number {
   if (ttl === null) return usual
   if (ttl >= min && ttl <= max) return Math.floor(ttl)
   throw new GatewayError(
@@ -148,7 +148,7 @@ function secondsOf({ ttl }: MintWish, { ttl: { usual, min, max } }: MintShape): 
 function modelsOf(
   key: CachedKey,
   provider: Provider,
-  { models, families }: MintWish,
+  { models, families }: TokenRequest,
 ): string[] | null {
   if (models !== null) return models.map((name) => allowedName(key, provider, name))
   if (families === undefined) return null
