@@ -1,13 +1,13 @@
 // The memory layout of the scanner's WebAssembly module: addresses and codes. Both sides compile
 // this file, so it contains only constants.
 
-/** What may come next between values: the first index of ACTIONS. */
+/** The state between values: the first index of ACTIONS. */
 export const VALUE = 0
 /** A state: an item of a list, or `]`. */
 export const ITEM_OR_END = 1
 /** A state: a key of an object, or `}`. */
 export const KEY_OR_END = 2
-/** A state: a key, behind a comma. */
+/** A state: a key, after a comma. */
 export const KEY = 3
 /** A state: the colon behind a key. */
 export const AFTER_KEY = 4
@@ -15,31 +15,31 @@ export const AFTER_KEY = 4
 export const AFTER_ITEM = 5
 /** A state: `,` or `}`. */
 export const AFTER_MEMBER = 6
-/** A state: the text is over; only space may follow. */
+/** A state: the text has ended; only white space may follow. */
 export const DONE = 7
-/** A state: one text is over, and another may follow (JSON lines). */
+/** A state: one text has ended, and another may follow (JSON lines). */
 export const DONE_OF_MANY = 8
-/** What a piece can end in the middle of. */
+/** The tokens within which a piece can end. */
 export const IN_STRING = 9
 /** A state: within a key. */
 export const IN_KEY = 10
 /** A state: within a number, `true`, `false` or `null`. */
 export const IN_SCALAR = 11
-/** A state: the text is no JSON, and nothing more of it is read. */
+/** A state: the text is not JSON, and is not read further. */
 export const BROKEN = 12
 
-/** 256 bytes for each state between values: what a byte means there. */
+/** 256 bytes for each state between values: the meaning of each byte. */
 export const ACTIONS = 0x1000
 
-/** What each byte is as a hexadecimal digit; 255: none. */
+/** The value of each byte as a hexadecimal digit; 255: none. */
 export const HEX_DIGITS = 0x1a00
 
 /**
- * The state of the scan, 32 bits each. All of it, the stack behind it included, is taken away when
- * another scan gets its turn.
+ * The state of the scan, 32 bits each. All of it, including the stack after it, is copied out when
+ * another scan runs.
  */
 export const STATE = 0x2000
-/** How many lists and objects are open. */
+/** Number of open lists and objects. */
 export const DEPTH = 0x2004
 /** The wanted node of the value that comes next, as an offset in the table of paths; 0: none. */
 export const NEXT = 0x2008
@@ -85,13 +85,13 @@ export const STACK_ENTRY = 16
 /** Deepest nesting; more ends the scan as broken. */
 export const DEEPEST = 512
 
-/** What a scan is told before it goes on, 32 bits each. */
+/** The inputs of a scan, 32 bits each. */
 export const TABLE = 0x4100
 /** The node of the outermost value. */
 export const ROOT = 0x4104
-/** 1 where everything that is not RFC 8259 breaks the scan. */
+/** 1 if everything that is not RFC 8259 breaks the scan. */
 export const STRICT = 0x4108
-/** A number of this scan alone: what the caches hold of others does not count. */
+/** A number that is unique to this scan, so that cache entries of others do not count. */
 export const SERIAL = 0x410c
 /**
  * Of strings that are watched: lengths, the address of the 256 first bytes, whether prose counts,
@@ -107,7 +107,7 @@ export const PROSE = 0x411c
 /** The address of the quick check, or 0. */
 export const QUICK = 0x4120
 
-/** Whether values that repeat themselves are told apart. */
+/** Whether repeated values are reported as such. */
 export const REPEATS = 0x4124
 
 /**
@@ -129,15 +129,14 @@ export const WORD_ESCAPED = 0x4160
 /** Bytes of the state of a reader of words. */
 export const WORD_STATE_BYTES = 0x20
 /**
- * Whether every word is told, or only those that could be ids; and whether a length may precede a
- * word.
+ * Whether every word is reported, or only possible ids; and whether a length may precede a word.
  */
 export const EVERY_WORD = 0x4168
 /** Whether a length may precede a word. */
 export const BINARY_WORDS = 0x416c
-/** A word of the shortest name that any provider uses, and of the longest that is looked at. */
+/** Bytes of the shortest name that any provider uses, and of the longest word that is checked. */
 export const SHORTEST_WORD = 6
-/** Bytes of the longest word that is looked at. */
+/** Bytes of the longest word that is checked. */
 export const LONGEST_WORD = 2048
 /**
  * Bytes of a tag and a length before a string, as in Protocol Buffers and MessagePack, that can be
@@ -145,15 +144,15 @@ export const LONGEST_WORD = 2048
  */
 export const LONGEST_LENGTH = 4
 
-/** How many events there are, and the events: 16 bytes each. */
+/** The number of events, and the events: 16 bytes each. */
 export const EVENT_COUNT = 0x4140
-/** The events, one behind the other. */
+/** The events, one after another. */
 export const EVENTS = 0x4200
 /** Bytes of an event: its kind and three numbers. */
 export const EVENT_BYTES = 16
-/** The most events of one call; a scan stops before there are more. */
+/** Maximum number of events of one call; a scan stops before there are more. */
 export const MAX_EVENTS = 512
-/** One token tells fewer than these. */
+/** One token has fewer events than this. */
 export const EVENTS_OF_A_TOKEN = 8
 
 /**
@@ -174,17 +173,14 @@ export const STRING_TOLD = 4
 export const DUPLICATE = 0
 /** An oddity: a wanted key is spelled with escapes. */
 export const ESCAPED_KEY = 1
-/** An oddity: a parser that folds case, or cuts at NUL, would take a key for a wanted one. */
+/** An oddity: a parser that folds case, or cuts at NUL, would read a key as a wanted one. */
 export const LOOKALIKE = 2
 /** An oddity: a value is of another kind than the path needs. */
 export const MISMATCH = 3
-/** An oddity: the same, where the value is a string. */
+/** An oddity: the same, if the value is a string. */
 export const TEXT = 4
 
-/**
- * Strings that have been handed over, the last value of each path, and oddities of each: caches,
- * which forget.
- */
+/** Caches, which drop entries: reported strings, the last value of each path, and its oddities. */
 export const KNOWN = 0x8000
 /** Slots of the cache of strings. */
 export const KNOWN_SLOTS = 256
@@ -217,25 +213,23 @@ export const LONGEST_ESCAPE = 6
 export const LONGEST_SCALAR = 1024
 
 /**
- * Bytes are copied here: at most PIECE at a time, behind what is kept of a token that an earlier
- * piece began. Loads may reach beyond the end.
+ * Bytes are copied here: at most PIECE at a time, after the kept beginning of a token from an
+ * earlier piece. Loads may reach beyond the end.
  */
 export const WINDOW = 0x10000
 /** Bytes that are copied at once. */
 export const PIECE = 0x10000
-/** Where the window ends. */
+/** The end of the window. */
 export const WINDOW_END = 0x30000
 /** A key or string without its escapes, in 16-bit units; and a key folded. */
 export const DECODED = 0x30800
-/** A key folded as parsers fold that ignore case, in 16-bit units. */
+/** A key, case-folded like in parsers that ignore case, in 16-bit units. */
 export const FOLDED = 0x37800
-/**
- * Instead of these, in an instance for words: those that are told, and the one so far behind them.
- */
+/** Instead of these, in an instance for words: reported words, followed by the word so far. */
 export const WORDS = 0x30800
-/** Where the words that are told end. */
+/** The end of the reported words. */
 export const WORDS_FULL = 0x36000
-/** Tables of paths and of watched strings, until the end of the memory. */
+/** Tables of paths and of watched strings, up to the end of the memory. */
 export const TABLES = 0x38000
 /** Pages of 64 KiB of the whole memory; it never grows. */
 export const MEMORY_PAGES = 64
@@ -259,16 +253,16 @@ export const NODE_KEYS = 20
 export const NODE_KEY_COUNT = 24
 /** Bytes of a node. */
 export const NODE_BYTES = 32
-/** A flag: the value at this place is told. */
+/** A flag: the value at this place is reported. */
 export const IS_WANTED = 1
-/** A flag: the end of the list or object at this place is told. */
+/** A flag: the end of the list or object at this place is reported. */
 export const TELLS_END = 2
-/** Whether an object at this place may hold wanted values. */
+/** A flag: an object at this place may contain wanted values. */
 export const IS_LOOKED_INTO = 4
-/** Whether a list at this place may, and the place itself is not wanted. */
+/** A flag: a list at this place may contain some, and the place itself is not wanted. */
 export const HOLDS_ITEMS = 8
 /**
- * A key: its node, its number within the node, its length, and twice its bytes: as they are, and in
+ * A key: its node, its number within the node, its length, and its bytes twice: unchanged, and in
  * lower case.
  */
 export const KEY_NODE = 0
@@ -276,7 +270,7 @@ export const KEY_NODE = 0
 export const KEY_NUMBER = 4
 /** Its length in bytes. */
 export const KEY_LENGTH = 8
-/** Its bytes as they are. */
+/** Its bytes, unchanged. */
 export const KEY_EXACT = 16
 /** Bytes of the longest wanted key. */
 export const KEY_WIDTH = 64

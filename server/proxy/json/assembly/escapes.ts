@@ -1,18 +1,18 @@
-// What a string of JSON says (RFC 8259, section 7), in 16-bit units as JavaScript has them.
+// Decodes JSON strings (RFC 8259, section 7) into 16-bit units, as in JavaScript.
 import { HEX_DIGITS } from '../layout'
 
-/** Instead of a length: JSON knows no such string. */
+/** Instead of a length: the string is not valid JSON. */
 export const MALFORMED: i32 = -1
 
 const REPLACEMENT: u16 = 0xfffd
 
 /**
- * Decodes the inside of a string. A character beyond 16 bits, and whatever is no UTF-8, counts as
- * one that nobody looks for.
+ * Decodes the inside of a string. A character beyond 16 bits, or invalid UTF-8, is decoded to a
+ * character that is in no wanted string.
  *
  * @param into room for as many units as there are bytes
- * @param most units after which it is enough
- * @returns the units, or MALFORMED where an escape is none. Control characters count as they are.
+ * @param most maximum number of units to decode
+ * @returns the number of units, or MALFORMED if an escape is invalid. Control characters are kept.
  */
 export function decode(from: i32, to: i32, into: i32, most: i32): i32 {
   let out = into
@@ -71,7 +71,7 @@ for (let byte = 0; byte < 0x100; byte++) {
   store<u8>(HEX_DIGITS + byte, byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : small >= 0x61 && small <= 0x66 ? small - 0x57 : 0xff)
 }
 
-/** The number that four hexadecimal digits are, or -1. */
+/** The value of four hexadecimal digits, or -1. */
 // @ts-ignore: decorator
 @inline
 function fourDigits(at: i32): i32 {

@@ -1,4 +1,4 @@
-// What a scan tells, and the caches that keep it from telling the same again and again.
+// Writes the events of a scan, and has the caches that suppress repetitions.
 import {
   CLOSED_TOLD, EVENTS, EVENT_BYTES, EVENT_COUNT, DECODED, KNOWN, KNOWN_BYTES, KNOWN_SLOT, KNOWN_SLOTS, LAST_CLOSED, LAST_ODDITIES, LAST_VALUE, LONGEST, ODDITY_CACHE, ODDITY_SLOTS, ODDITY_TOLD, PENDING_VALUE, PROSE, QUICK, REPEATS, SERIAL, SHORTEST, STRING_TOLD, VALUES, VALUE_AGAIN,
   VALUE_BYTES, VALUE_SLOT, VALUE_SLOTS, VALUES_SINCE, VALUE_TOLD,
@@ -6,7 +6,7 @@ import {
 import { decode, MALFORMED } from './escapes'
 import { hasBackslash, isProse } from './strings'
 
-/** Writes an event down. */
+/** Writes an event. */
 export function tell(kind: i32, first: i32, second: i32, third: i32): void {
   const count = load<i32>(EVENT_COUNT)
   const event = EVENTS + count * EVENT_BYTES
@@ -17,7 +17,7 @@ export function tell(kind: i32, first: i32, second: i32, third: i32): void {
   store<i32>(EVENT_COUNT, count + 1)
 }
 
-/** An oddity of a place is told once, unless it has been forgotten. */
+/** An oddity of a place is reported once, unless the cache has dropped it. */
 export function tellOddity(kind: i32, node: i32): void {
   store<i32>(LAST_ODDITIES + 4 * kind, node)
   const slot = ODDITY_CACHE + 8 * (((node >> 5) + kind * 101) & (ODDITY_SLOTS - 1))
@@ -30,10 +30,10 @@ export function tellOddity(kind: i32, node: i32): void {
 }
 
 /**
- * A value at a wanted path. Where the sink knows what repeats itself, the same value right behind
- * itself is not told, nor where the same list or object ends behind both.
+ * A value at a wanted path. If the sink handles repetitions, an immediate repetition of a value is
+ * not reported, nor is one of a value and the end of its list or object.
  *
- * @param start 0 where it began in an earlier piece
+ * @param start 0 if it began in an earlier piece
  */
 export function tellValue(node: i32, start: i32, end: i32): void {
   if (load<i32>(REPEATS) == 0) return tell(VALUE_TOLD, node, start, end)
@@ -55,7 +55,7 @@ function tellOne(kind: i32, node: i32, start: i32, end: i32): void {
   tell(kind, node, start, end)
 }
 
-/** Whether these are the bytes told last of this node; they are remembered. */
+/** Whether these are the bytes last reported for this node; remembers them. */
 function isRepeated(node: i32, start: i32, end: i32): bool {
   const slot = VALUES + ((node >> 5) & (VALUE_SLOTS - 1)) * VALUE_SLOT
   const size = end - start
@@ -79,9 +79,7 @@ function tellPending(): void {
   tellOne(VALUE_AGAIN, pending, 0, 0)
 }
 
-/**
- * Tells that the list or object of a node has ended, unless that follows from what was told last.
- */
+/** Reports the end of a node's list or object, unless that follows from the last event. */
 export function tellClosed(node: i32): void {
   if (load<i32>(PENDING_VALUE) != 0) {
     if (load<i32>(LAST_CLOSED) == node) {
@@ -98,8 +96,8 @@ export function tellClosed(node: i32): void {
 }
 
 /**
- * Hands a string over whose length and first byte fit, unless it cannot be wanted, or has been
- * handed over not long ago.
+ * Reports a string whose length and first byte match, unless it cannot be wanted, or was recently
+ * reported.
  */
 export function hand(from: i32, to: i32): void {
   if (load<i32>(PROSE) == 0 && isProse(from, to)) return
@@ -111,9 +109,7 @@ export function hand(from: i32, to: i32): void {
   tellString(from, to, escaped)
 }
 
-/**
- * Hands a string over, with a hash whose lowest bit is `mark`, unless that was done not long ago.
- */
+/** Reports a string, with a hash whose lowest bit is `mark`, unless it was recently reported. */
 export function tellString(from: i32, to: i32, mark: bool): void {
   if (!isKnown(from, to)) tell(STRING_TOLD, from, to, (hashOf(from, to) & ~1) | i32(mark))
 }
@@ -137,13 +133,12 @@ function mix(mixed: u64, bytes: u64): u64 {
 }
 
 /**
- * Units of a string with escapes that are looked at; and of those the ones that may be spaces
- * before it.
+ * Units of a string with escapes that are checked, and how many of those may be leading spaces.
  */
 const HEAD_UNITS: i32 = 64
 const HEAD_SPACES: i32 = 32
 
-/** The same of a string with escapes; false where JSON knows no such string. */
+/** The same for a string with escapes; false if the string is not valid JSON. */
 function mayBeWantedDecoded(quick: i32, from: i32, to: i32): bool {
   const size = decode(from, to, DECODED, HEAD_UNITS)
   if (size == MALFORMED || size < load<i32>(SHORTEST)) return false
@@ -151,7 +146,7 @@ function mayBeWantedDecoded(quick: i32, from: i32, to: i32): bool {
   let start = 0
   while (start < size && (isSpace(load<u16>(DECODED + 2 * start)) || markOf(marks, start) == 2)) start++
   if (start > HEAD_SPACES) return true
-  // Its units as bytes; one that has no byte is like one that no such string has.
+  // Its units as bytes; a unit that is not a byte becomes a byte that no such string has.
   for (let i = start; i < size; i++) {
     const unit = load<u16>(DECODED + 2 * i)
     store<u8>(DECODED + i - start, unit < 0x80 ? unit as u8 : 0x80)
@@ -164,12 +159,12 @@ function markOf(marks: i32, i: i32): u32 {
   return unit < 0x80 ? load<u8>(marks + unit) : 3
 }
 
-/** What `trim` of JavaScript takes away beyond ASCII. */
+/** The characters beyond ASCII that JavaScript's `trim` removes. */
 function isSpace(unit: u16): bool {
   return unit >= 0xa0 && (unit == 0xa0 || unit == 0x1680 || (unit >= 0x2000 && unit <= 0x200a) || unit == 0x2028 || unit == 0x2029 || unit == 0x202f || unit == 0x205f || unit == 0x3000 || unit == 0xfeff)
 }
 
-/** QuickCheck of tables.ts: what a string begins with, up to its first mark. */
+/** QuickCheck of tables.ts: the beginning of a string, up to its first mark. */
 export function mayBeWanted(quick: i32, from: i32, to: i32): bool {
   const marks = quick + 64
   let start = from
@@ -189,7 +184,7 @@ export function mayBeWanted(quick: i32, from: i32, to: i32): bool {
   return shortest > 0 && mayBeUuid(quick + 4416, start, to, shortest)
 }
 
-/** Most strings differ from one in their first few bytes. */
+/** Most strings differ in their first few bytes. */
 function mayBeUuid(bytes: i32, from: i32, to: i32, shortest: i32): bool {
   if (to - from < shortest) return false
   for (let at = from; at < from + shortest; at++) {
@@ -199,7 +194,7 @@ function mayBeUuid(bytes: i32, from: i32, to: i32, shortest: i32): bool {
   return true
 }
 
-/** Whether a string has been handed over in this scan; it is remembered. */
+/** Whether a string has been reported in this scan; remembers it. */
 function isKnown(from: i32, to: i32): bool {
   const size = to - from
   if (size > KNOWN_BYTES) return false

@@ -1,5 +1,5 @@
-// Reads chosen values out of JSON: the loop over the bytes. scanner.ts tells what a scan is;
-// layout.ts where its state stands.
+// Reads chosen values from JSON: the loop over the bytes. See scanner.ts for the events of a scan,
+// and layout.ts for its state.
 import {
   ACTIONS, AFTER_ITEM, AFTER_KEY, AFTER_MEMBER, BROKEN, CAPTURE_DEPTH, CAPTURE_NODE, CAPTURE_START, DEEPEST, DEPTH, DONE, DONE_OF_MANY, ESCAPED, EVENTS_OF_A_TOKEN, EVENT_COUNT,
   FIRSTS, HOLDS_ITEMS, IN_KEY, IN_SCALAR, IN_STRING, IS_LOOKED_INTO, IS_WANTED, ITEM_OR_END, KEY, KEY_OR_END, LAST_ODDITIES, LONGEST, LONGEST_ESCAPE, LONGEST_KEY, LONGEST_SCALAR, MAX_EVENTS, MISMATCH,
@@ -20,7 +20,7 @@ const CLOSE_LIST: i32 = 0x5d
 const OPEN_OBJECT: i32 = 0x7b
 const CLOSE_OBJECT: i32 = 0x7d
 
-/** What a byte between values means; 0: it cannot stand there. */
+/** The meaning of a byte between values; 0: it is not allowed there. */
 const SKIP: i32 = 1
 const BEGIN_STRING: i32 = 2
 const BEGIN_KEY: i32 = 3
@@ -70,7 +70,7 @@ function flagsOf(table: i32, node: i32): i32 {
   return load<i32>(table + node, NODE_FLAGS)
 }
 
-/** The longest string that somebody may want whole. */
+/** The longest string that may be wanted whole. */
 // @ts-ignore: decorator
 @inline
 function longestKept(): i32 {
@@ -78,11 +78,10 @@ function longestKept(): i32 {
 }
 
 /**
- * Reads from `start` to `end`, where a byte that delimits must stand. Loads reach up to 80 bytes
+ * Reads from `start` to `end`, where there must be a delimiting byte. Loads reach up to 80 bytes
  * further.
  *
- * @returns how far it came: less than `end` where so many events were told that they have to be
- *   read first
+ * @returns the end of the bytes read: less than `end` if the events have to be read first
  */
 export function scan(start: i32, end: i32): i32 {
   let i = start
@@ -94,8 +93,8 @@ export function scan(start: i32, end: i32): i32 {
 }
 
 /**
- * Everything from a place between values on. What is not wanted is handled here, in local
- * variables: this loop is what the scan of ordinary bodies costs.
+ * Reads on from between two values. Unwanted values are handled here, in local variables: this loop
+ * is the main cost of scanning ordinary bodies.
  */
 function scanTokens(start: i32, end: i32): i32 {
   const table = load<i32>(TABLE)
@@ -106,10 +105,10 @@ function scanTokens(start: i32, end: i32): i32 {
   let state = load<i32>(STATE)
   let next = load<i32>(NEXT)
   let entry = STACK + load<i32>(DEPTH) * STACK_ENTRY
-  // Of the innermost container: its node, and what may come behind a value of it.
+  // The innermost container's node, and the state after one of its values.
   let at = load<i32>(entry)
   let behind = load<i32>(entry, 4)
-  // The node of its items: the table's first, which is none's, has none.
+  // The node of its items; the table's first node, which is unused, has none.
   let items = load<i32>(table + at, NODE_ITEMS)
   // The stack's entry of the value that is captured, or 0.
   let captured = load<i32>(CAPTURE_DEPTH) < 0 ? 0 : STACK + load<i32>(CAPTURE_DEPTH) * STACK_ENTRY
@@ -190,7 +189,7 @@ function scanTokens(start: i32, end: i32): i32 {
         stop = left(end)
       }
       i++
-      // The closing bracket of each kind comes two behind the opening one.
+      // The code of each closing bracket is that of the opening one plus two.
       if (load<u8>(i) == byte + 2 && i < end) {
         i++
         if (next != 0 && captured == 0 && flagsOf(table, next) & TELLS_END) {
@@ -213,7 +212,7 @@ function scanTokens(start: i32, end: i32): i32 {
           next = items
         }
         store<i64>(entry, ((behind as i64) << 32) | (at as i64))
-        // Lists in lists that nobody wants.
+        // Unwanted lists in lists.
         if (at == 0 && behind == AFTER_ITEM) {
           while (i < end && load<u8>(i) == OPEN_LIST && entry < STACK + DEEPEST * STACK_ENTRY) {
             entry += STACK_ENTRY
@@ -259,7 +258,7 @@ function scanTokens(start: i32, end: i32): i32 {
       state = behind
       if (i >= stop) break
       const following = load<u8>(i) as i32
-      // Most often a comma follows, or what contains the value ends.
+      // Usually a comma follows, or the container of the value ends.
       if (following == COMMA) {
         if (behind == AFTER_ITEM) {
           i++
@@ -287,7 +286,7 @@ function scanTokens(start: i32, end: i32): i32 {
   return i
 }
 
-/** Where the loop stops: at once where there might be no room for the events of another token. */
+/** Where the loop stops: immediately if there may be no room for the events of another token. */
 // @ts-ignore: decorator
 @inline
 function left(end: i32): i32 {
@@ -321,7 +320,7 @@ function endOfSpace(start: i32, end: i32): i32 {
   return end
 }
 
-/** Whether an object or list here is more than the way to something. */
+/** Whether an object or list here is itself wanted, not just on the path to wanted values. */
 // @ts-ignore: decorator
 @inline
 function isMet(flags: i32, next: i32, byte: i32): bool {
@@ -330,8 +329,8 @@ function isMet(flags: i32, next: i32, byte: i32): bool {
 }
 
 /**
- * A value begins where one was wanted, or something that holds some. @returns the stack's entry of
- * the value that is captured, or 0
+ * A value begins at the place of a wanted value, or of a container of some. @returns the stack's
+ * entry of the value that is captured, or 0
  */
 function meet(table: i32, next: i32, byte: i32, i: i32, entry: i32, captured: i32): i32 {
   const isObject = byte == OPEN_OBJECT
@@ -348,7 +347,7 @@ function meet(table: i32, next: i32, byte: i32, i: i32, entry: i32, captured: i3
     if (looked || items) tellOddity(TEXT, next)
     return captured
   }
-  // `null` is the one scalar that may stand anywhere: it says that nothing is there.
+  // `null` is the only scalar allowed anywhere: it means that there is no value.
   if (byte == 0x6e) return captured
   if (isObject ? looked : byte == OPEN_LIST ? items : !(looked || items)) return captured
   tellOddity(MISMATCH, next)
@@ -359,14 +358,12 @@ function endCapture(end: i32): void {
   tellValue(load<i32>(CAPTURE_NODE), load<i32>(CAPTURE_START), end)
 }
 
-/**
- * The piece ends within a string or key that began at `from`. @param at the object whose key it is
- */
+/** The piece ends within a string or key that began at `from`. @param at the object of the key */
 function suspend(from: i32, end: i32, at: i32): void {
   store<i32>(TOKEN_START, isKept(from, end, at) ? from : 0)
 }
 
-/** Whether somebody may want the whole of what has begun. */
+/** Whether the begun string or key may be wanted whole. */
 function isKept(from: i32, end: i32, at: i32): bool {
   if (from == end) return true
   if (end - from > longestKept()) return false
@@ -378,8 +375,7 @@ function isKept(from: i32, end: i32, at: i32): bool {
 }
 
 /**
- * Goes on with what the piece before ended within. @returns where it ends; the state says whether
- * it does
+ * Continues a token from the previous piece. @returns its end; the state tells whether it has ended
  */
 function resume(start: i32, end: i32): i32 {
   const state = load<i32>(STATE)

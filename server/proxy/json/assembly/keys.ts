@@ -1,5 +1,5 @@
-// What a key of an object is: a wanted one, one that some parsers take for one, or simply another
-// one.
+// Classifies a key of an object: a wanted one, one that some parsers read as a wanted one, or any
+// other.
 import {
   DECODED, DUPLICATE, ESCAPED_KEY, FOLDED, KEY_BYTES, KEY_EXACT, KEY_LOWER, KEY_NODE, KEY_NUMBER, KEY_WIDTH, LONGEST_KEY, LOOKALIKE, NODE_KEYS, NODE_LENGTHS,
   STRICT, TABLE,
@@ -8,15 +8,15 @@ import { tellOddity } from './events'
 import { decode, MALFORMED } from './escapes'
 import { hasBackslash } from './strings'
 
-/** Instead of a node: the key is none that JSON knows. */
+/** Instead of a node: the key is not valid JSON. */
 export const BREAKS: i32 = -1
 
 /**
- * Looks up a key that has just been closed, `from … to - 1` inside of its quotes.
+ * Looks up a key that has just ended, `from … to - 1` inside its quotes.
  *
- * @param at the node of its object, whose entry of the stack is `entry`
- * @param next the node of its value, where it is simply another key
- * @param captured whether it stands within a value that is captured
+ * @param at the node of its object, whose stack entry is `entry`
+ * @param next the node of its value if the key is not wanted
+ * @param captured whether it is within a captured value
  * @returns the node of its value
  */
 export function lookUp(at: i32, from: i32, to: i32, entry: i32, next: i32, captured: bool): i32 {
@@ -25,7 +25,7 @@ export function lookUp(at: i32, from: i32, to: i32, entry: i32, next: i32, captu
   const table = load<i32>(TABLE)
   if (mayBeOdd(from, to)) return oddKey(table, at, from, to, entry, next, captured)
   if (size >= KEY_WIDTH) return next
-  // A key of plain letters is like another one in nothing but their case.
+  // A key of plain letters can resemble another one only in another case.
   let alike = 0
   let key = keysOf(table, at, size)
   for (const last = keysOf(table, at, size + 1); key < last; key += KEY_BYTES) {
@@ -37,7 +37,7 @@ export function lookUp(at: i32, from: i32, to: i32, entry: i32, next: i32, captu
   return next
 }
 
-/** A wanted key, in whatever spelling. */
+/** A wanted key, in any spelling. */
 function meetKey(node: i32, number: i32, entry: i32, next: i32, captured: bool): i32 {
   const seen = load<u64>(entry, 8)
   const bit = (1 as u64) << number
@@ -79,7 +79,7 @@ function isSameInAnyCase(lower: i32, from: i32, size: i32): bool {
 function mayBeOdd(from: i32, to: i32): bool {
   for (let at = from; at < to; at += 16) {
     const bytes = v128.load(at)
-    // As signed numbers the bytes beyond ASCII come before the control characters.
+    // As signed numbers, bytes beyond ASCII are below the control characters.
     const odd = v128.or(i8x16.lt_s(bytes, i8x16.splat(0x20)), i8x16.eq(bytes, i8x16.splat(0x5c)))
     const mask = i8x16.bitmask(odd)
     if (mask != 0 && isOddAmong(mask, at, to)) return true
@@ -101,8 +101,8 @@ function isOddAmong(mask: i32, at: i32, to: i32): bool {
 }
 
 /**
- * A key with an escape, a control character or a letter beyond ASCII: only such ones can be like a
- * key of other letters or another length.
+ * A key with an escape, a control character or a letter beyond ASCII: only these can resemble a key
+ * with other letters or another length.
  */
 function oddKey(table: i32, at: i32, from: i32, to: i32, entry: i32, next: i32, captured: bool): i32 {
   const size = decode(from, to, DECODED, LONGEST_KEY)
@@ -128,7 +128,7 @@ function oddKey(table: i32, at: i32, from: i32, to: i32, entry: i32, next: i32, 
   return control ? unknown : next
 }
 
-/** Whether a key holds a control character, which has to be escaped. */
+/** Whether a key contains a control character, which must be escaped. */
 function hasControl(from: i32, to: i32): bool {
   for (let at = from; at < to; at += 16) {
     const mask = i8x16.bitmask(i8x16.lt_u(v128.load(at), i8x16.splat(0x20)))

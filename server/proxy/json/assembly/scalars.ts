@@ -1,9 +1,9 @@
 // Numbers and literals of JSON (RFC 8259, sections 3 and 6).
 import { LONGEST_SCALAR } from '../layout'
 
-/** Instead of an address: the scalar may go on behind the piece; it is none. */
+/** Instead of an address: the scalar may continue after the piece; it is invalid. */
 export const INCOMPLETE: i32 = -1
-/** What is no number and no literal. */
+/** The result for anything that is not a number or literal. */
 export const INVALID: i32 = -2
 
 const TRUE: u32 = 0x65757274
@@ -22,7 +22,7 @@ function isDelimiter(byte: u32): bool {
   return byte == 0x2c || byte <= 0x20 || byte == 0x5d || byte == 0x7d || byte == 0x3a || byte == 0x22 || byte == 0x5b || byte == 0x7b
 }
 
-/** Where a number or literal ends, whatever it is; INCOMPLETE at the end of the piece. */
+/** The end of a number or literal, valid or not; INCOMPLETE at the end of the piece. */
 export function endOfScalar(start: i32, end: i32): i32 {
   let at = start
   while (at < end && !isDelimiter(load<u8>(at))) at++
@@ -38,7 +38,7 @@ export function endOfScalar(start: i32, end: i32): i32 {
 /** Where a number or literal of RFC 8259 ends; INCOMPLETE at the end of the piece, else INVALID. */
 export function endOfJsonScalar(start: i32, end: i32): i32 {
   const first = load<u8>(start) as u32
-  // A digit alone.
+  // A single digit.
   const second = load<u8>(start, 1) as u32
   if (isDigit(first) && (second == 0x2c || second == 0x7d) && start + 1 < end) return start + 1
   return endOfLongScalar(first, start, end)
@@ -58,7 +58,7 @@ function endOfLongScalar(first: u32, start: i32, end: i32): i32 {
   return at - start > LONGEST_SCALAR ? INVALID : at
 }
 
-/** From behind the whole part of a number. */
+/** Reads on after the integer part of a number. */
 function endOfFraction(start: i32, end: i32): i32 {
   let at = start
   let byte = load<u8>(at) as u32
@@ -94,9 +94,9 @@ function endOfLiteral(start: i32, end: i32): i32 {
  * Skips the integers of a list, each with its comma, as lists of tokens have them: 16 bytes at a
  * time.
  *
- * @param start where an item begins
- * @returns where an item begins that is anything else, or may be the last, or goes on behind the
- *   piece
+ * @param start the start of an item
+ * @returns the start of the first item that is anything else, may be the last, or continues after
+ *   the piece
  */
 // @ts-ignore: decorator
 @inline

@@ -1,4 +1,4 @@
-// Finds where strings of JSON end (RFC 8259, section 7), 16 and 64 bytes at a time.
+// Finds the ends of JSON strings (RFC 8259, section 7), 16 and 64 bytes at a time.
 import { ESCAPED } from '../layout'
 
 const QUOTE: u8 = 0x22
@@ -30,12 +30,12 @@ function special(bytes: v128): v128 {
 }
 
 /**
- * The address behind the closing quote, or -1 where the string goes on behind `end`; ESCAPED then
- * says whether the next byte is escaped.
+ * The address after the closing quote, or -1 if the string continues after `end`; ESCAPED then
+ * tells whether the next byte is escaped.
  */
 // @ts-ignore: decorator
 @inline
-/** The address behind the quote that ends a string, or -1 where there is none before `end`. */
+/** The address after the quote that ends a string, or -1 if there is none before `end`. */
 export function endOfString(start: i32, end: i32): i32 {
   // Known without waiting for the search.
   if (load<u8>(start) == QUOTE && start < end) return start + 1

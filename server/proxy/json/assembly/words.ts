@@ -1,6 +1,6 @@
-// Splits a body that is no plain JSON into words: runs of bytes that a name can have. A word of
-// several parts (`files/abc`, `ft:gpt-4o:acme::abc`) is told with its parts. `\u…` and `\/` count
-// as the character that they stand for, and zeros are left out: without them UTF-16 reads as ASCII.
+// Splits a body that is not plain JSON into words: runs of bytes that a name can have. A word of
+// several parts (`files/abc`, `ft:gpt-4o:acme::abc`) is reported with its parts. `\u…` and `\/`
+// count as the character that they encode, and zeros are left out, so that UTF-16 reads as ASCII.
 import {
   BINARY_WORDS, EVENT_COUNT, EVERY_WORD, FIRSTS, LONGEST_LENGTH, LONGEST_WORD, MAX_EVENTS, QUICK, SHORTEST, SHORTEST_WORD, WORDS, WORDS_FULL, WORD_AT, WORD_ESCAPE, WORD_ESCAPED, WORD_LONG,
   WORD_NARROW, WORD_WIDE,
@@ -41,7 +41,7 @@ let narrowIsLong = false
  */
 let isPath = false
 
-/** Takes the zeros out of the bytes from `start` to `end`. @returns where they end then */
+/** Removes the zeros from the bytes from `start` to `end`. @returns their new end */
 export function withoutZeros(start: i32, end: i32): i32 {
   let out = start
   let i = start
@@ -67,10 +67,9 @@ export function withoutZeros(start: i32, end: i32): i32 {
 }
 
 /**
- * Reads from `start` to `end`, which hold no zeros. Loads reach up to 64 bytes further.
+ * Reads from `start` to `end`, which contain no zeros. Loads reach up to 64 bytes further.
  *
- * @returns how far it came: less than `end` where so many words were told that they have to be read
- *   first
+ * @returns the end of the bytes read: less than `end` if the words have to be read first
  */
 export function words(start: i32, end: i32): i32 {
   enter()
@@ -102,7 +101,10 @@ export function words(start: i32, end: i32): i32 {
   return i
 }
 
-/** The word so far goes to the beginning of the memory for words: what was told has been read. */
+/**
+ * Moves the word so far to the beginning of the memory for words, because all reported words have
+ * been read.
+ */
 function enter(): void {
   const from = load<i32>(WORD_WIDE)
   if (from != WORDS) memory.copy(WORDS, from, load<i32>(WORD_AT) - from)
@@ -195,7 +197,7 @@ function endWord(): void {
   if (!wideIsLong && narrow != wide && at - wide >= SHORTEST_WORD) tellWord(wide, at, true)
   wideIsLong = false
   isPath = false
-  // What has been told must stay where it is.
+  // Reported words must not be moved.
   if (load<i32>(EVENT_COUNT) == 0) at = WORDS
   wide = at
   narrow = at
@@ -217,7 +219,7 @@ function mayBeId(from: i32, to: i32): bool {
   return false
 }
 
-/** @returns false where the byte does not belong to the escape */
+/** @returns false if the byte does not belong to the escape */
 function goOnWithEscape(byte: i32): bool {
   const had = load<i32>(WORD_ESCAPE)
   if (had == 1 && byte == SLASH) {
@@ -241,7 +243,7 @@ function goOnWithEscape(byte: i32): bool {
   return true
 }
 
-/** A backslash that escapes nothing parts words; what came behind it is text. */
+/** A backslash that escapes nothing separates words; the bytes after it are text. */
 function giveUpEscape(had: i32): void {
   store<i32>(WORD_ESCAPE, 0)
   endWord()
