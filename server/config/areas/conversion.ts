@@ -21,7 +21,7 @@ export const conversion = {
     'TOLLMARK_MAX_ENTRIES',
     integer(1, 10_000_000),
     '50000',
-    'Most files in a ZIP archive and its parts together. The command line accepts 2,000,000.',
+    'Maximum number of files in a ZIP archive and its parts together. The command line accepts 2,000,000.',
   ),
   maxPage: setting('TOLLMARK_MAX_PAGE', bytes, '32MB', 'The largest page of an archive, inflated.'),
   maxPages: setting(
@@ -58,25 +58,25 @@ export const conversion = {
     'TOLLMARK_CONVERSION_QUEUE',
     integer(0, 100_000),
     '200',
-    'Conversions that may wait. One account may take a quarter; beyond that it is answered 429, or 503 if others fill the queue.',
+    'Conversions that may wait. One account may take a quarter; beyond that it gets a 429, or a 503 if others fill the queue.',
   ),
   jobQueue: setting(
     'TOLLMARK_JOB_QUEUE',
     integer(0, 1_000_000),
     '1000',
-    'Jobs that may wait for a worker, at most 20 per account; more are answered 503, except the first of an account.',
+    'Jobs that may wait for a worker, at most 20 per account; more get a 503, except the first of an account.',
   ),
   uploads: setting(
     'TOLLMARK_UPLOADS',
     integer(1, 100_000),
     '100',
-    'Uploads in progress at once. One account has a quarter as its share and may use more while there is room; when there is none, its newest uploads beyond its share are ended for those of others, and more are answered 429.',
+    'Maximum number of uploads in progress. One account has a quarter as its share and may use more while there is room; when there is none, its newest uploads beyond its share are ended for those of others, and more get a 429.',
   ),
   uploadGrace: setting(
     'TOLLMARK_UPLOAD_GRACE',
     timeout,
     '30s',
-    'Grace period for uploads: after it, one slower than 16 KB/s on average is answered 408.',
+    'Grace period for uploads: after it, an upload slower than 16 KB/s on average gets a 408.',
   ),
   transferIdle: setting(
     'TOLLMARK_TRANSFER_IDLE',

@@ -54,19 +54,19 @@ export const proxy = {
     'TOLLMARK_BODY_GRACE',
     timeout,
     '30s',
-    'Grace period for buffered request bodies: after it, one slower than 16 KB/s on average is answered 408.',
+    'Grace period for buffered request bodies: after it, a body slower than 16 KB/s on average gets a 408.',
   ),
   maxOpen: setting(
     'TOLLMARK_MAX_OPEN',
     integer(1, 1_000_000),
     '10000',
-    'Most proxied requests in progress; more are answered 503. Keys and accounts below their share, a quarter, may use as many places again.',
+    'Maximum number of proxied requests in progress; more get a 503. Keys and accounts below their share, a quarter, may use as many slots again.',
   ),
   storeGrace: setting(
     'TOLLMARK_STORE_GRACE',
     duration,
     '30s',
-    'How long known keys keep working while the database does not answer, each process within its share of the limits, and each request written to a file in TOLLMARK_DATA first; then, or at once with 0s, requests are answered 503.',
+    'How long known keys keep working while the database does not respond, each process within its share of the limits, and each request written to a file in TOLLMARK_DATA first; then, or immediately with 0s, requests get a 503.',
   ),
   ledgerRetention: setting(
     'TOLLMARK_LEDGER_RETENTION',

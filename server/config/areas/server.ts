@@ -48,7 +48,7 @@ export const server = {
     'TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS',
     integer(0, 1_000_000),
     '2500',
-    'Most connections from one address (for IPv6, one /64 network); more are answered 503. 0 means no limit. With TOLLMARK_TRUST_PROXY it limits the requests in progress of one address in X-Forwarded-For.',
+    'Maximum number of connections from one address (for IPv6, one /64 network); more get a 503. 0 means no limit. With TOLLMARK_TRUST_PROXY it limits the requests in progress of one address in X-Forwarded-For.',
   ),
   headersTimeout: setting(
     'TOLLMARK_HEADERS_TIMEOUT',

@@ -35,7 +35,7 @@ export const storage = {
     'TOLLMARK_DATA_PERSISTENT',
     choice('auto', 'yes', 'no'),
     'auto',
-    'Whether TOLLMARK_DATA outlives the process, as a volume does and the file system of a container does not. With no, requests are answered 503 as soon as the database does not answer, because nothing could keep them. auto means yes unless the folder lies in memory (tmpfs).',
+    'Whether TOLLMARK_DATA outlives the process, as a volume does and the file system of a container does not. With no, requests get a 503 as soon as the database does not respond, because nothing could keep them. auto means yes unless the folder lies in memory (tmpfs).',
   ),
   databaseUrl: setting(
     'DATABASE_URL',
