@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/until.ts'
 import { ADMIN, GEMINI } from './seeded.ts'
-import { closeShared, pageLink, startSite, visit } from './visit.ts'
+import { closeShared, goTo, pageLink, startSite, visit } from './visit.ts'
 
 after(closeShared)
 
@@ -43,8 +43,7 @@ test("an invited colleague gets a separate account and cannot see others' record
     `/keys/${id}`,
     `/requests?key=${id}`,
   ]) {
-    await grace.goto(site.url + path)
-    await grace.getByRole('heading', { level: 1 }).waitFor()
+    await goTo(grace, site.url + path)
     await grace.locator('[role=status][aria-label=Loading]').first().waitFor({ state: 'detached' })
     assert.doesNotMatch(
       await grace.locator('main').innerText(),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { until } from '../../support/until.ts'
 import { GEMINI, provider } from './seeded.ts'
-import { closeShared, startSite, visit } from './visit.ts'
+import { closeShared, goTo, startSite, visit } from './visit.ts'
 
 after(closeShared)
 
@@ -38,7 +38,9 @@ test('filters show what the address says and ignore invalid values', async (t) =
   await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
   const { page } = await visit(t, site, cookie)
   for (const [path, filter, value, found] of ADDRESSES) {
-    await page.goto(site.url + path)
+    // From another page, so that a new one reads the address.
+    await goTo(page, `${site.url}/account`)
+    await goTo(page, site.url + path)
     await page
       .getByRole('table')
       .or(page.getByText(/^No matching /))
