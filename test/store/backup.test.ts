@@ -163,7 +163,7 @@ test('an encrypted backup has the master key, and only its private key decrypts 
       env: {},
     })
   await assert.rejects(restore(null), /Name the private key with --identity\./)
-  await assert.rejects(restore(keyPair().identity), /the private key is another one/)
+  await assert.rejects(restore(keyPair().identity), /the private key is wrong/)
   assert.deepEqual(readdirSync(target.data), [])
   await restore(identity)
   assert.equal(readFileSync(join(target.data, 'master.key'), 'utf8'), 'the master key')
