@@ -13,11 +13,18 @@ export const SDK_BASES = {
   groq: 'api.groq.com',
   mistral: 'api.mistral.ai',
   cohere: 'api.cohere.com',
+  replicate: 'api.replicate.com/v1',
+  elevenlabs: 'api.elevenlabs.io',
+  deepgram: 'api.deepgram.com',
+  huggingface: 'router.huggingface.co/v1',
+  ollama: 'ollama.com/v1',
+  // Its client sends everything to one address, and names the target in a header.
+  fal: 'queue.fal.run',
 } as const
 
 /**
  * How to point one client at the proxy. `{base}` stands for the base URL of its provider's SDK
- * behind the proxy, and `{key}` for a proxy key.
+ * behind the proxy, `{proxy}` for the proxy itself, and `{key}` for a proxy key.
  */
 export interface ClientSetup {
   /**
@@ -233,6 +240,68 @@ export const CLIENTS: readonly ClientSetup[] = [
     lines: ['client.NewClient(option.WithBaseURL("{base}"), option.WithToken("{key}"))'],
     source: 'https://github.com/cohere-ai/cohere-go, option/request_option.go',
   },
+  {
+    id: 'replicate',
+    name: 'replicate (JavaScript)',
+    provider: 'replicate',
+    where: 'JavaScript',
+    lines: ["new Replicate({ baseUrl: '{base}', auth: '{key}' })"],
+    source: 'https://github.com/replicate/replicate-javascript, index.js',
+  },
+  {
+    id: 'elevenlabs',
+    name: 'elevenlabs (JavaScript)',
+    provider: 'elevenlabs',
+    where: 'JavaScript',
+    lines: ["new ElevenLabsClient({ baseUrl: '{base}', apiKey: '{key}' })"],
+    source: 'https://github.com/elevenlabs/elevenlabs-js, src/BaseClient.ts',
+  },
+  {
+    id: 'deepgram',
+    name: 'deepgram (JavaScript)',
+    provider: 'deepgram',
+    where: 'JavaScript',
+    lines: ["new DeepgramClient({ baseUrl: '{base}', apiKey: '{key}' })"],
+    source: 'https://github.com/deepgram/deepgram-js-sdk, src/BaseClient.ts',
+  },
+  {
+    id: 'huggingface',
+    name: 'Hugging Face Inference (JavaScript)',
+    provider: 'huggingface',
+    where: 'JavaScript, for chats',
+    lines: ["new InferenceClient('{key}').endpoint('{base}')"],
+    source: 'https://github.com/huggingface/huggingface.js, packages/inference/README.md',
+  },
+  {
+    id: 'huggingface',
+    name: 'Hugging Face Inference (JavaScript)',
+    provider: 'huggingface',
+    where: 'JavaScript, for one model of another kind',
+    lines: [
+      "new InferenceClient('{key}').endpoint('{proxy}/router.huggingface.co/hf-inference/models/BAAI/bge-m3')",
+    ],
+    source: 'https://github.com/huggingface/huggingface.js, packages/inference/README.md',
+  },
+  {
+    id: 'ollama',
+    name: 'ollama (JavaScript), for Ollama’s cloud',
+    provider: 'ollama',
+    where: 'JavaScript',
+    lines: [
+      "new Ollama({ host: '{proxy}/ollama.com', headers: { Authorization: 'Bearer {key}' } })",
+    ],
+    source: 'https://github.com/ollama/ollama-js, README.md',
+  },
+  {
+    id: 'fal',
+    name: 'fal (JavaScript)',
+    provider: 'fal',
+    where: 'JavaScript',
+    lines: [
+      "createFalClient({ proxyUrl: { url: '{proxy}', when: 'always' }, credentials: '{key}' })",
+    ],
+    source: 'https://github.com/fal-ai/fal-js, libs/client/src/config.ts',
+  },
 ]
 
 /** The base URL of a provider's SDK behind the proxy. @param origin the proxy's own address */
@@ -242,6 +311,10 @@ export const sdkBase = (provider: keyof typeof SDK_BASES, origin: string): strin
 /** The lines of a setup, filled in for one proxy and one key. */
 export function fillTemplate({ provider, lines, where }: ClientSetup, origin: string, key: string) {
   const base = sdkBase(provider, origin)
-  const fill = (text: string): string => text.replaceAll('{base}', base).replaceAll('{key}', key)
+  const fill = (text: string): string =>
+    text
+      .replaceAll('{base}', base)
+      .replaceAll('{proxy}', `${origin}/proxy`)
+      .replaceAll('{key}', key)
   return { where: fill(where), lines: lines.map(fill) }
 }
