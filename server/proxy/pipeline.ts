@@ -113,7 +113,8 @@ async function proxyRequest(
 
   // 2. Authenticate the key, and take one of its slots for open requests.
   const named = route.upstream?.provider ?? null
-  const presented = readCredential(headers, named, address.queryCredentials)
+  const wantsSocket = asksForWebSocket(headers)
+  const presented = readCredential(headers, named, address.queryCredentials, wantsSocket)
   const isKeyInQuery = presented.fromQuery
   context.progress = { step: 'routed', route, isKeyInQuery }
   const key = authenticateKey(deps.keys, presented, deps.clock)
@@ -121,7 +122,6 @@ async function proxyRequest(
   const slot = openSlot(deps.ledger, shares, key)
   let isSocketOpen = false
   try {
-    const wantsSocket = asksForWebSocket(headers)
     if (wantsSocket || isLongHead(exchange)) await turnOf(deps.turns, key)
 
     // 3. Find the provider.

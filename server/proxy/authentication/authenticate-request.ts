@@ -26,12 +26,15 @@ export interface RequestCredential {
  *
  * @param provider the provider of the called address; null if it is not known
  * @param queryCredentials the values of credential parameters in the query of that address
+ * @param isLongLived whether it is kept for hours, as by a socket: then it is copied, because V8's
+ *   parts of a string keep the whole string in memory, here the head of the request
  * @throws GatewayError `malformed_request` if there are two
  */
 export function readCredential(
   headers: readonly string[],
   provider: Provider | null,
   queryCredentials: readonly QueryCredential[],
+  isLongLived: boolean,
 ): RequestCredential {
   const authorization = onlyValueOf(headers, 'authorization')
   const origin = onlyValueOf(headers, 'origin')
@@ -46,8 +49,14 @@ export function readCredential(
       'malformed_request',
       'The request has two different proxy keys. Send one.',
     )
-  return { credential: presented.credential, fromQuery: presented.fromQuery, origin }
+  const { credential, fromQuery } = presented
+  return isLongLived
+    ? { credential: copyOf(credential), fromQuery, origin: copyOf(origin) }
+    : { credential, fromQuery, origin }
 }
+
+const copyOf = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : Buffer.from(text).toString()
 
 /**
  * The current key for a credential. Called again after a body has arrived, because that may take a

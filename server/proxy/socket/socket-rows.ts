@@ -58,6 +58,9 @@ interface Passed {
   down: number
 }
 
+/** Shared by all sockets that have had no response yet: most of them idle. */
+const NONE_OPEN: Map<string, OpenRow> = new Map()
+
 /** Decides which messages of one socket have a row and may be forwarded. */
 export class SocketRows {
   readonly #writer: RowWriter
@@ -76,7 +79,7 @@ export class SocketRows {
   #refusal: RowRefusal | null = null
   #lastTimer: NodeJS.Timeout | undefined
   /** By the id of the response. */
-  readonly #open = new Map<string, OpenRow>()
+  #open: Map<string, OpenRow> = NONE_OPEN
   #isClosed = false
   #minute: NodeJS.Timeout | undefined
   readonly #passed: Passed = { up: 0, down: 0 }
@@ -192,7 +195,7 @@ export class SocketRows {
     if (this.#open.has(id)) return true
     const spare = this.#spares.shift()
     const row = spare?.row ?? this.#ahead
-    this.#open.set(id, { row, since: this.#writer.now(), usage: UNKNOWN, isOver: false })
+    this.#addOpen(id, row)
     if (spare !== undefined) return true
     if (row !== null) {
       this.#ahead = null
@@ -301,7 +304,7 @@ export class SocketRows {
 
   #beginMinute(row: Reserved): void {
     this.#ahead = null
-    this.#open.set('', { row, since: this.#writer.now(), usage: UNKNOWN, isOver: false })
+    this.#addOpen('', row)
     this.#minute = setTimeout(() => void this.#reserve(), MINUTE_MS).unref()
   }
 
@@ -323,6 +326,11 @@ export class SocketRows {
     if (this.#waiting === null || this.ready() instanceof Promise) return
     this.#waiting.resolve()
     this.#waiting = null
+  }
+
+  #addOpen(id: string, row: Reserved | null): void {
+    if (this.#open === NONE_OPEN) this.#open = new Map()
+    this.#open.set(id, { row, since: this.#writer.now(), usage: UNKNOWN, isOver: false })
   }
 
   /** Settles ended rows. */
