@@ -4,7 +4,7 @@
 
 /**
  * TABLE of responses after which a credential cools down: status → milliseconds, unless the
- * provider specifies it.
+ * provider specifies it. After a 401, which may concern one request alone, a probe decides.
  */
 const COOLDOWN_MS: Readonly<Record<number, number>> = {
   429: 10_000,
@@ -24,7 +24,7 @@ const REJECTED_COOLDOWN_MS = 60_000
  */
 const PROBE_INTERVAL_MS = 30_000
 /**
- * Maximum number of lanes of a credential that cool down at the same time; beyond that, the oldest
+ * Maximum number of groups of a credential that cool down at the same time; beyond that, the oldest
  * is dropped.
  */
 const MAX_GROUPS = 1_000
@@ -58,7 +58,7 @@ export interface LastError {
 interface HealthState {
   /** Monotonic milliseconds until which the whole credential cools down. */
   rejectedUntil: number
-  /** Until when each lane cools down. */
+  /** Until when each group cools down, by its name. */
   readonly coolingUntil: Map<string, number>
   error: (Omit<LastError, 'ago'> & { at: number }) | null
   /** When the last probe began (monotonic milliseconds). */
@@ -90,15 +90,15 @@ export class CredentialHealth {
   record(id: string, group: RateLimitGroup, status: number, retryAfterMs: number | null): void {
     if (status < 400) return this.#recover(id, group)
     if (!isAboutCredential(status)) return
-    const rest = COOLDOWN_MS[status]
+    const cooldown = COOLDOWN_MS[status]
     const state = this.#stateOf(id)
     const now = this.#mono()
     state.error = { status, code: null, at: now }
-    if (rest !== undefined)
+    if (cooldown !== undefined)
       coolDown(
         state.coolingUntil,
         groupName(group),
-        now + Math.min(retryAfterMs ?? rest, MAX_COOLDOWN_MS),
+        now + Math.min(retryAfterMs ?? cooldown, MAX_COOLDOWN_MS),
       )
     else if (status === 401) this.#verify(id, state, now)
   }
@@ -142,7 +142,7 @@ export class CredentialHealth {
   }
 
   /**
-   * Milliseconds for which requests of a lane should use another credential; 0 if they need not.
+   * Milliseconds for which requests of a group should use another credential; 0 if they need not.
    */
   coolingFor(id: string, group: string | RateLimitGroup): number {
     const until = this.#states
@@ -151,7 +151,7 @@ export class CredentialHealth {
     return until === undefined ? 0 : Math.max(0, until - this.#mono())
   }
 
-  /** The lanes of a credential that cool down. */
+  /** The groups of a credential that cool down. */
   coolingGroups(id: string): string[] {
     return [...(this.#states.get(id)?.coolingUntil.keys() ?? [])].filter(
       (group) => this.coolingFor(id, group) > 0,
@@ -206,9 +206,9 @@ export class CredentialHealth {
 }
 
 /** The longest cool-down counts, and the newest is the last to be dropped. */
-function coolDown(busyUntil: Map<string, number>, group: string, until: number): void {
-  busyUntil.delete(group)
-  busyUntil.set(group, until)
-  const [oldest] = busyUntil.keys()
-  if (busyUntil.size > MAX_GROUPS && oldest !== undefined) busyUntil.delete(oldest)
+function coolDown(coolingUntil: Map<string, number>, group: string, until: number): void {
+  coolingUntil.delete(group)
+  coolingUntil.set(group, until)
+  const [oldest] = coolingUntil.keys()
+  if (coolingUntil.size > MAX_GROUPS && oldest !== undefined) coolingUntil.delete(oldest)
 }
