@@ -1,5 +1,5 @@
 // Admission on PostgreSQL: calls to the database's functions (store/migrations/
-// 0099-bounded-windows.ts), with many rows per call.
+// 0098-allowances.ts), with many rows per call.
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'

@@ -1,7 +1,7 @@
 // Admission on PostgreSQL, where many machines share the ledger.
 //
 // Requests that arrive close together share one call to one function in the database
-// (store/migrations/0099-bounded-windows.ts). Under a lock for each key, it looks at the key's N-th
+// (store/migrations/0098-allowances.ts). Under a lock for each key, it looks at the key's N-th
 // newest admission, admits the requests that may pass, stamps and writes them, and commits. So one
 // process at a time decides about a key, and sees all earlier decisions.
 //

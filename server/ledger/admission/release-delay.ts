@@ -1,7 +1,7 @@
 // How late requests are released after they were stamped, so that the stamps say so from the start.
 import { PROMPT_MS, SLACK_MS } from './postgres-reserve.ts'
 
-/** The most that a stamp may be ahead (milliseconds): 0099-bounded-windows.ts has the same. */
+/** The most that a stamp may be ahead (milliseconds): 0098-allowances.ts has the same. */
 const MAX_ALLOWANCE_MS = 250
 /** The share of the longest delay that is still expected one call later. */
 const REMEMBERED = 0.99

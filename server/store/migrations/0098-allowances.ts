@@ -5,6 +5,10 @@ import type { Migration } from './index.ts'
  * promptly the process may let the requests go. The stamps of their windows are later by that, and
  * so no second call has to move them. Decisions are by the present time, because stamps may be
  * ahead of it: by 250 ms at most, or the clock was set back. Rows have the time of the decision.
+ *
+ * Of a window it reads only the stamps that can stop one of the wanted requests: those up to the one
+ * that has the last of their numbers. Without that end, it read all stamps of a key whose window was
+ * not used up.
  */
 export const allowances: Migration = {
   name: '0098-allowances',
@@ -57,6 +61,7 @@ export const allowances: Migration = {
          if key.rpm is not null then
            select greatest(s.first, last_nth - key.rpm + 1), s.mono into blocker_nth, blocker_mono from admission_stamps s
              where s.owner = key.id and s.last > last_nth - key.rpm and s.first <= last_nth - key.rpm + key.wanted and s.mono >= present - width
+               and s.last <= coalesce((select min(e.last) from admission_stamps e where e.owner = key.id and e.last >= last_nth - key.rpm + key.wanted), last_nth)
              order by s.last limit 1;
          end if;
          room := coalesce(blocker_nth - (last_nth - key.rpm) - 1, key.wanted);
@@ -69,6 +74,7 @@ export const allowances: Migration = {
            select greatest(s.first, last_child_nth - key.child_rpm + 1), s.mono into blocker_nth, blocker_mono from admission_stamps s
              where s.owner = key.child and s.last > last_child_nth - key.child_rpm and s.first <= last_child_nth - key.child_rpm + key.wanted
                and s.mono >= present - width
+               and s.last <= coalesce((select min(e.last) from admission_stamps e where e.owner = key.child and e.last >= last_child_nth - key.child_rpm + key.wanted), last_child_nth)
              order by s.last limit 1;
            child_room := coalesce(blocker_nth - (last_child_nth - key.child_rpm) - 1, key.wanted);
            child_wait := coalesce(blocker_mono + width - present, 0);

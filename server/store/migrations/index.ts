@@ -45,8 +45,7 @@ import { admissions } from './0095-admissions.ts'
 import { sealedDays } from './0096-sealed-days.ts'
 import { lockWaits } from './0097-lock-waits.ts'
 import { allowances } from './0098-allowances.ts'
-import { boundedWindows } from './0099-bounded-windows.ts'
-import { ownApis } from './0100-own-apis.ts'
+import { ownApis } from './0099-own-apis.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -105,6 +104,5 @@ export const MIGRATIONS: readonly Migration[] = [
   sealedDays,
   lockWaits,
   allowances,
-  boundedWindows,
   ownApis,
 ]
