@@ -51,7 +51,7 @@ export interface Ledger extends AsyncDisposable {
    * Counts a request that was refused because of `fullFor`, as `admit` counts its own refusals.
    */
   countRefusal(key: { key_id: string; account_id: string }): void
-  /** Completes a row, soon. */
+  /** Completes a row, soon. The request keeps its place in its key's window, however it ended. */
   settle(settlement: Settlement): void
   /** Whether the store does not respond, rejects writes, or is behind. */
   failing(): boolean

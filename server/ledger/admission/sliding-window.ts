@@ -30,7 +30,8 @@ export type Verdict =
  * A request may pass if fewer than N admissions are in the 60 s up to now, including both ends. So
  * no interval of 60 s ever has more than N, and no request that could pass is refused. An admission
  * is pending from the decision until it is durable. Its 60 seconds begin then, because the upstream
- * cannot see it earlier.
+ * cannot see it earlier. A durable admission keeps its place until it expires, however its request
+ * ends.
  */
 export class Window {
   /** Pending admissions, decided but not durable yet. They count, and cannot expire. */

@@ -18,7 +18,7 @@ export const UNKNOWN: Usage = { input: null, output: null, cached: null, reasoni
 
 /**
  * TABLE of places of a usage object in a response, or in an event of a stream; the first that
- * exists counts.
+ * exists counts. `MARKER` in `candidates.ts` decides which events of a stream are searched.
  */
 export const PLACES = [
   'usage', // nearly everybody

@@ -1,14 +1,13 @@
 // Presents archives as one folder: the pages and files of an export, in Node or in a browser.
 import type { ByteSource } from './byte-source.ts'
+import { checkSizes, faultOf } from './declared-sizes.ts'
+import { isPage } from './entry-kinds.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import type { ArchiveLimits } from './limits.ts'
 import {
-  checkSizes,
   dosDate,
-  faultOf,
   findSitemap,
-  isPage,
   merge,
   toPage,
   type ExportPage,
@@ -80,7 +79,10 @@ export async function listContents(
 ): Promise<ExportContents & { fileAt(path: string): Listed }> {
   const own = numbers.length === 0 ? partNumber(fileName) : undefined
   const missing = missingParts(own === undefined ? numbers : [own])
-  checkSizes(volumes, limits)
+  checkSizes(
+    volumes.flatMap(({ entries }) => entries),
+    limits,
+  )
   const listed = await merge(volumes, limits, read)
   const pages = listed.filter(({ entry }) => isPage(entry.path))
   const files = listed.filter(({ entry }) => !isPage(entry.path))

@@ -1,10 +1,11 @@
 // The directories of an archive and of its parts.
 import type { ByteSource } from './byte-source.ts'
+import { checkRatio } from './declared-sizes.ts'
 import { METHOD } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import type { ArchiveLimits } from './limits.ts'
-import { checkRatio, isExported } from './listing.ts'
+import { isExported } from './entry-kinds.ts'
 import { findParts } from './part-names.ts'
 import { readZip } from './zip.ts'
 

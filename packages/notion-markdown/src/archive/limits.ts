@@ -2,7 +2,8 @@ const MB = 1024 * 1024
 
 /**
  * TABLE of limits on an archive. Sizes are declared bytes after inflation; never more than the
- * declared size is inflated. They are checked before anything is inflated.
+ * declared size is inflated. `declared-sizes.ts` checks them before
+ * anything is inflated.
  *
  * Ratios: a real export inflates 3 to 20 times, because every block carries a random id; deflate
  * can reach 1032. Content that could be uploaded uncompressed (a page of 10 MB, an archive of 50

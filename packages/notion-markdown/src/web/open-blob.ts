@@ -2,7 +2,8 @@
 import { listContents, type ExportContents } from '../archive/contents.ts'
 import { partsOf, readPart } from '../archive/directories.ts'
 import { limitsOf, OWN_LIMITS } from '../archive/limits.ts'
-import { isExported, type Volume } from '../archive/listing.ts'
+import { isExported } from '../archive/entry-kinds.ts'
+import type { Volume } from '../archive/listing.ts'
 import { partNumber } from '../archive/part-names.ts'
 import { blobSource, partOf, readEntry, streamEntry } from './blobs.ts'
 
