@@ -132,13 +132,13 @@ export class Callers {
     else this.requests++
     const answer = await this.#send(port, secret, { model, stream: isStream, messages: [] })
     if (answer instanceof Error) this.#fail(answer.message)
-    else if (answer.status === 200) this.#noteAnswer(model, answer.text, isStream)
+    else if (answer.status === 200) this.#noteResponse(model, answer.text, isStream)
     else if (isLimited && answer.status === 429) this.told.refused.add(model)
     else if (isLimited && answer.status === 503 && answer.retryAfter !== undefined) this.later++
     else this.#fail(`status ${answer.status}: ${answer.text.slice(0, 160)}`)
   }
 
-  #noteAnswer(model: string, text: string, isStream: boolean): void {
+  #noteResponse(model: string, text: string, isStream: boolean): void {
     if (isStream && !text.includes('[DONE]')) this.#fail('a stream without its end')
     else this.told.answered.add(model)
   }

@@ -56,7 +56,7 @@ const client: QueryClient = new QueryClient({
         failures < 2 &&
         error instanceof ApiError &&
         (error.status === 0 || error.status >= 500) &&
-        error.code !== 'unexpected_answer',
+        error.code !== 'unexpected_response',
     },
   },
 })

@@ -41,7 +41,7 @@ function sum(lines: readonly Sums[]): Sums {
   const [only] = lines
   if (only === undefined) return NOTHING
   if (lines.length === 1) return only
-  let [answered, first, whole] = [0, 0, 0]
+  let [measured, first, whole] = [0, 0, 0]
   const sums = { ...NOTHING }
   for (const line of lines) {
     sums.requests += line.requests
@@ -50,13 +50,13 @@ function sum(lines: readonly Sums[]): Sums {
     sums.tokens_out = plus(sums.tokens_out, line.tokens_out)
     sums.tokens_cached = plus(sums.tokens_cached, line.tokens_cached)
     if (line.first_byte_ms === null || line.total_ms === null) continue
-    answered += line.requests
+    measured += line.requests
     first += line.first_byte_ms * line.requests
     whole += line.total_ms * line.requests
   }
-  return answered === 0
+  return measured === 0
     ? sums
-    : { ...sums, first_byte_ms: first / answered, total_ms: whole / answered }
+    : { ...sums, first_byte_ms: first / measured, total_ms: whole / measured }
 }
 
 interface Measure {

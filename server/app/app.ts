@@ -147,17 +147,17 @@ export function createApp(deps: AppDependencies): RequestListeners {
   describeApi(api)
   // The first match compiles the router. Do it now, so that it does not stall streams later.
   api.router.match('GET', '/')
-  const answerApi = nodeListener(api, deps)
+  const handleApi = nodeListener(api, deps)
   const showPage = withRequestLog(dashboard, deps)
-  const answer: NodeRequestListener = (incoming, outgoing) => {
+  const handle: NodeRequestListener = (incoming, outgoing) => {
     if (requestFault(incoming) !== null || !showPage(incoming, outgoing))
-      answerApi(incoming, outgoing)
+      handleApi(incoming, outgoing)
   }
   const other: NodeRequestListener = (incoming, outgoing) => {
     // A request for the proxy arrives here if its connection began with another kind of request.
     if (requestFault(incoming) === null && isProxyTarget(incoming.url ?? ''))
       proxied.handle(new NodeExchange(incoming, outgoing))
-    else turns.schedule(ownerOf(incoming, deps.trustProxy), () => answer(incoming, outgoing))
+    else turns.schedule(ownerOf(incoming, deps.trustProxy), () => handle(incoming, outgoing))
   }
   return { direct: { path: PROXY_PATH, handle: proxied.handle }, other }
 }

@@ -52,14 +52,14 @@ export function createWaitingListeners(deps: SurfaceDependencies): RequestListen
   api.all('*', () => {
     throw new Problem('store_unavailable', SENTENCE, { retryAfter: RETRY_AFTER })
   })
-  const answer = nodeListener(api, deps)
+  const handle = nodeListener(api, deps)
   const refuse = (exchange: HttpExchange): void => refuseProxied(exchange, deps.clock())
   return {
     direct: { path: PROXY_PATH, handle: refuse },
     other: (incoming, outgoing) =>
       isProxyTarget(incoming.url ?? '')
         ? refuse(new NodeExchange(incoming, outgoing))
-        : answer(incoming, outgoing),
+        : handle(incoming, outgoing),
   }
 }
 

@@ -105,7 +105,7 @@ export class ApiClient {
    * A call about one record of any account that the caller may read. Administrators' own account is
    * tried first.
    */
-  async acrossAccounts<Answer>(call: (query: Query) => Promise<Answer>): Promise<Answer> {
+  async acrossAccounts<Result>(call: (query: Query) => Promise<Result>): Promise<Result> {
     if (this.isLocal) return call({ account: 'all' })
     try {
       return await call({})

@@ -118,7 +118,7 @@ const BACKLOG = 4096
 const SOCKETS_PER_PORT = process.platform === 'linux' ? 8 : 1
 
 /** Time to send a response that the shutdown interrupted or replaced (milliseconds). */
-const LAST_ANSWER_MS = 100
+const LAST_RESPONSE_MS = 100
 /** How often newly idle connections are closed during the shutdown (milliseconds). */
 const IDLE_CHECK_MS = 50
 
@@ -297,7 +297,7 @@ class Listener {
     setTimeout(() => {
       for (const router of this.#routers) router.destroyBusy()
       for (const server of this.#servers) server.closeAllConnections()
-    }, LAST_ANSWER_MS)
+    }, LAST_RESPONSE_MS)
   }
 
   #closeIdle(): void {

@@ -37,7 +37,7 @@ import {
 } from './providers/authorize-endpoint.ts'
 import { RequestContext } from './request-context.ts'
 import {
-  answerPreflight,
+  sendPreflight,
   logRequest,
   recordRefusal,
   sendJson,
@@ -89,7 +89,7 @@ export function createProxy(deps: ProxyDeps): ProxyHandler {
   const handle = (exchange: HttpExchange): void => {
     const { clock } = deps
     const context = new RequestContext(exchange, newId('req', clock.now()), clock.mono())
-    if (exchange.method === 'OPTIONS') return answerPreflight(clock, context)
+    if (exchange.method === 'OPTIONS') return sendPreflight(clock, context)
     proxyRequest(deps, context, shares).catch((error: unknown) => sendError(deps, context, error))
   }
   return { handle, shares }

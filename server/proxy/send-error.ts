@@ -167,7 +167,7 @@ function toGatewayError(error: unknown): GatewayError {
 }
 
 /** Answers a CORS preflight. It needs no key: browsers send none. */
-export function answerPreflight(clock: Clock, { exchange, id }: RequestContext): void {
+export function sendPreflight(clock: Clock, { exchange, id }: RequestContext): void {
   const headers = preflightHeaders(valueOf(exchange.headers, 'access-control-request-headers'))
   exchange.writeHead(204, 'No Content', [
     ...headers,

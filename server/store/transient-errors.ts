@@ -5,14 +5,14 @@ import { StoreError, type StoreErrorCode } from './store-error.ts'
 /** Seconds after which a caller should try again. */
 const RETRY_AFTER = 5
 
-const NO_ANSWER = 'The store does not answer at the moment.'
+const NO_RESPONSE = 'The store does not answer at the moment.'
 const NO_ROOM = 'The server has no room for files at the moment.'
 
 /** TABLE of the sentences for transient errors. `unique` and `failed` are bugs, and have none. */
 const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
-  busy: NO_ANSWER,
-  unavailable: NO_ANSWER,
-  closed: NO_ANSWER,
+  busy: NO_RESPONSE,
+  unavailable: NO_RESPONSE,
+  closed: NO_RESPONSE,
   full: NO_ROOM,
   slow: 'The report takes too long. Request a shorter period, or one key.',
   crowded: 'Too many reports of this account are waiting.',

@@ -119,7 +119,7 @@ export function parse<S extends z.ZodMiniType>(shape: S, value: unknown): z.outp
   const place = read.error.issues[0]?.path.join('.') ?? ''
   throw new ApiError(
     0,
-    'unexpected_answer',
+    'unexpected_response',
     `The server sent an unexpected response (${place}). Reload the page: it may be older than the server.`,
   )
 }
@@ -144,7 +144,7 @@ export function errorFromResponse(
   if (!problem.success)
     return new ApiError(
       status,
-      'unexpected_answer',
+      'unexpected_response',
       `The server responded with ${status} and no reason.`,
       null,
       seconds,

@@ -72,13 +72,13 @@ export function usePages<S extends z.ZodMiniType>({
         calls < MAX_CALLS && next !== null && rows.length < query.limit;
         calls++
       ) {
-        const answer: z.output<ReturnType<typeof listOf<S>>> = await call(listOf(item), path, {
+        const list: z.output<ReturnType<typeof listOf<S>>> = await call(listOf(item), path, {
           query: { ...query, limit: query.limit - rows.length, cursor: next },
           signal,
         })
-        rows.push(...answer.data)
-        next = answer.next_cursor
-        total ??= answer.total
+        rows.push(...list.data)
+        next = list.next_cursor
+        total ??= list.total
       }
       return { rows, next, total }
     },

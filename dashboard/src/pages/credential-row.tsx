@@ -19,7 +19,7 @@ import { refusalWords } from './request-columns.tsx'
 type LastError = NonNullable<Provider['last_error']>
 
 const failureOf = ({ status, code }: LastError): string =>
-  status === null ? refusalWords(code ?? 'no_answer') : String(status)
+  status === null ? refusalWords(code ?? 'no_response') : String(status)
 /** The time and kind of the last failure. */
 export const lastFailure = (error: LastError): string =>
   `last failure ${ago(error.at)}: ${failureOf(error)}`

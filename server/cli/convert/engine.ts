@@ -149,11 +149,11 @@ function convertRemotely(client: ApiClient): Converter {
     if (layout !== undefined) form.set('layout', layout)
     if (flavor !== undefined) form.set('flavor', flavor)
     form.set('file', await openAsBlob(path), fileName)
-    const answer = await client.send('POST', 'convert', {}, { body: form, signal })
+    const response = await client.send('POST', 'convert', {}, { body: form, signal })
     const done =
-      answer.status === 202
-        ? await waitForJob(client, new Row(await answer.json()), signal, onProgress)
-        : answer
+      response.status === 202
+        ? await waitForJob(client, new Row(await response.json()), signal, onProgress)
+        : response
     await pipeline(done.body ?? [], createWriteStream(document, { mode: 0o600 }), { signal })
     if (sourceMapPath !== undefined) await takeField(document, 'source_map', sourceMapPath)
     if (certificatePath !== undefined) await takeField(document, 'certificate', certificatePath)

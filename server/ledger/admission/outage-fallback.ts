@@ -17,11 +17,11 @@ import { retryUntilClosed, writeInOrder } from '../settlement/ordered-writes.ts'
 import type { Settlement } from '../settlement/row-codec.ts'
 import { callerLeftError, type AdmissionBackend, type Remaining } from './backend.ts'
 import { KeyShares } from './key-shares.ts'
-import { LostAnswers } from './lost-answers.ts'
+import { LostResponses } from './lost-responses.ts'
 import { MAX_BATCH, OutageLog, recordBacklog } from './outage-log.ts'
 import { Backlog, type BacklogEntry } from './backlog.ts'
 import { StoreMonitor } from './store-monitor.ts'
-import { TrackedAdmission, type Question } from './tracked-admission.ts'
+import { TrackedAdmission, type AdmitCall } from './tracked-admission.ts'
 import { joinProcesses } from './web-processes.ts'
 
 /** Rows that may wait to be written to the store, and requests that may wait meanwhile. */
@@ -30,7 +30,7 @@ export const MAX_BACKLOG = 50_000
 /** TABLE of the states and their transitions. */
 const TRANSITIONS = {
   online: { storeFailed: 'outage' },
-  outage: { storeAnswered: 'recovering' },
+  outage: { storeResponded: 'recovering' },
   recovering: { storeFailed: 'outage', backlogWritten: 'online' },
 } as const satisfies Record<string, Record<string, string>>
 
@@ -66,13 +66,13 @@ export class OutageFallback {
   #queued: TrackedAdmission[] = []
   /** Requests passed on, in order: all that are undecided, and some that are not. */
   #passed: TrackedAdmission[] = []
-  #unanswered = 0
-  #onAllAnswered: (() => void) | null = null
+  #undecided = 0
+  #onAllDecided: (() => void) | null = null
   /** Rows on their way to the file. */
   #appending = 0
   #recovery: Promise<void> | null = null
   #closed = false
-  readonly #lost: LostAnswers
+  readonly #lost: LostResponses
   readonly #monitor: StoreMonitor
 
   private constructor(backend: AdmissionBackend, parts: OutageParts, known: readonly string[]) {
@@ -85,15 +85,15 @@ export class OutageFallback {
     const onError = (error: unknown): void => {
       if (!this.#closed && isOutage(error)) this.#enterOutage(error)
     }
-    this.#lost = new LostAnswers(store, clock, parts.settle)
+    this.#lost = new LostResponses(store, clock, parts.settle)
     this.#monitor = new StoreMonitor({
       store,
       clock,
       instance,
       known,
       isSettled: () => this.#state === 'online',
-      isAwaited: () => this.#unanswered > 0 || this.#recovery !== null,
-      onAnswer: (processes, sentAt) => {
+      isAwaited: () => this.#undecided > 0 || this.#recovery !== null,
+      onResponse: (processes, sentAt) => {
         this.#shares.countProcesses(processes, sentAt)
         this.#shares.tidy()
         this.#startRecovery()
@@ -119,8 +119,8 @@ export class OutageFallback {
   }
 
   /** See `Ledger.admit`. */
-  submit(question: Question): void {
-    this.#submit(new TrackedAdmission(question, this))
+  submit(call: AdmitCall): void {
+    this.#submit(new TrackedAdmission(call, this))
   }
 
   /** See `Ledger`; null during an outage, because then another window decides. */
@@ -163,12 +163,12 @@ export class OutageFallback {
   }
 
   /** The store has decided about a request that was passed on to it. */
-  answered(one: TrackedAdmission, isAdmitted: boolean): void {
-    if (isAdmitted) this.#monitor.noteAnswer()
+  decided(one: TrackedAdmission, isAdmitted: boolean): void {
+    if (isAdmitted) this.#monitor.noteResponse()
     if (isAdmitted && !one.superseded && !one.hasShare) this.#shares.note(one.request)
     this.#releaseShare(one, isAdmitted)
     if (isAdmitted && one.superseded && !one.isAdmittedHere) this.#parts.settle(one.unsent())
-    this.#countAnswer()
+    this.#countDecision()
   }
 
   /**
@@ -177,7 +177,7 @@ export class OutageFallback {
    */
   rejected(one: TrackedAdmission, error: unknown): boolean {
     this.#releaseShare(one, false)
-    this.#countAnswer()
+    this.#countDecision()
     if (isOutage(error)) this.#lost.add(one)
     if (one.superseded || !isOutage(error)) return false
     this.#enterOutage(error)
@@ -193,7 +193,7 @@ export class OutageFallback {
     this.#closed = true
     this.#monitor.stop()
     await this.#backend.close()
-    if (this.#unanswered > 0) await new Promise<void>((resolve) => (this.#onAllAnswered = resolve))
+    if (this.#undecided > 0) await new Promise<void>((resolve) => (this.#onAllDecided = resolve))
     await this.#recovery
     const isWritten = await retryUntilClosed(async () => {
       if (!this.#isDrained) await this.#recover()
@@ -224,10 +224,10 @@ export class OutageFallback {
     }
     // An array that is compacted now and then: a set that changes with each request would cost
     // more.
-    if (this.#passed.length > 2 * this.#unanswered + 64)
-      this.#passed = this.#passed.filter(({ isAnswered }) => !isAnswered)
+    if (this.#passed.length > 2 * this.#undecided + 64)
+      this.#passed = this.#passed.filter(({ hasResponded }) => !hasResponded)
     this.#passed.push(one)
-    this.#unanswered++
+    this.#undecided++
     this.#backend.submit(one)
   }
 
@@ -238,8 +238,8 @@ export class OutageFallback {
     else this.#shares.withdraw(one.request)
   }
 
-  #countAnswer(): void {
-    if (--this.#unanswered === 0) this.#onAllAnswered?.()
+  #countDecision(): void {
+    if (--this.#undecided === 0) this.#onAllDecided?.()
   }
 
   /** Decides about a request without the store. */
@@ -285,7 +285,7 @@ export class OutageFallback {
     one.admit({ admitted: true, seq, created_at: row.created_at })
   }
 
-  #become(event: 'storeFailed' | 'storeAnswered' | 'backlogWritten'): boolean {
+  #become(event: 'storeFailed' | 'storeResponded' | 'backlogWritten'): boolean {
     const to = (TRANSITIONS[this.#state] as Partial<Record<typeof event, OutageState>>)[event]
     if (to === undefined) return false
     this.#state = to
@@ -306,12 +306,13 @@ export class OutageFallback {
     }
     this.#since ??= clock.mono()
     // In order of arrival, so that rows that the store may already have written come first.
-    for (const one of this.#passed) if (!one.isAnswered && !one.superseded) this.#decide(one, error)
+    for (const one of this.#passed)
+      if (!one.hasResponded && !one.superseded) this.#decide(one, error)
     for (const one of this.#queued.splice(0)) this.#decide(one, error)
   }
 
   #startRecovery(): void {
-    if (this.#become('storeAnswered')) this.#recovery ??= this.#recover()
+    if (this.#become('storeResponded')) this.#recovery ??= this.#recover()
   }
 
   /** Writes the backlog to the store; then the store decides again. */
@@ -321,7 +322,7 @@ export class OutageFallback {
         await this.#file?.idle()
         if (!this.#backlog.isWritten) await this.#writeBacklog()
         // The store was only slow, and its responses had been abandoned.
-        this.#become('storeAnswered')
+        this.#become('storeResponded')
       }
       await this.#removeFile()
       // Otherwise, another outage has begun, and the next probe starts again.
@@ -361,7 +362,7 @@ export class OutageFallback {
         await recordBacklog(this.#backend, batch, undefined, (entry, seq) =>
           this.#backlog.recorded(entry, seq),
         )
-        this.#monitor.noteAnswer()
+        this.#monitor.noteResponse()
       },
       (entry, error) => {
         this.#backlog.giveUp(entry)

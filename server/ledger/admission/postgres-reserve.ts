@@ -43,7 +43,7 @@ export interface GroupVerdict {
 }
 
 /** The result of a call: its decisions, or that the ledger's time is outside the bounds. */
-export type ReserveAnswer =
+export type ReserveResult =
   | { readonly kind: 'clock_skewed' }
   | {
       readonly kind: 'decided'
@@ -59,7 +59,7 @@ export type ReserveAnswer =
  * The result of tollmark_admit: how long it `waited` for the locks; `passed`, `waits` and
  * `child_waits` (microseconds) by group; `numbers` of the written rows in their order.
  */
-type Answer =
+type AdmitResult =
   | { doubt: true }
   | {
       doubt: false
@@ -86,7 +86,7 @@ export async function reserveGroups(
   created_at: number,
   bounds: readonly [number, number] | null,
   allowance: number,
-): Promise<ReserveAnswer> {
+): Promise<ReserveResult> {
   const keys = groups.map(({ key_id, rpm, child_id, child_rpm, pending }) => ({
     id: key_id,
     rpm,
@@ -94,7 +94,7 @@ export async function reserveGroups(
     child: child_id,
     child_rpm,
   }))
-  const rows = groups.flatMap(({ pending }, group) =>
+  const requests = groups.flatMap(({ pending }, group) =>
     pending.map(({ request }, place) => rowOf(request, group + 1, place + 1, created_at)),
   )
   const [earliest, latest] =
@@ -104,28 +104,28 @@ export async function reserveGroups(
           Math.round((bounds[0] - TOLERANCE_MS) * 1000),
           Math.round((bounds[1] + TOLERANCE_MS) * 1000),
         ]
-  const { rows: answers } = await sql<{
-    answer: Answer
-  }>`select tollmark_admit(${JSON.stringify(rows)}, ${JSON.stringify(keys)}, ${locksOf(keys.map(({ id }) => id))}, ${instance},
-      ${WIDTH_MS * 1000}, ${earliest}, ${latest}, ${Math.ceil(allowance * 1000)}) as answer`.execute(
+  const { rows } = await sql<{
+    result: AdmitResult
+  }>`select tollmark_admit(${JSON.stringify(requests)}, ${JSON.stringify(keys)}, ${locksOf(keys.map(({ id }) => id))}, ${instance},
+      ${WIDTH_MS * 1000}, ${earliest}, ${latest}, ${Math.ceil(allowance * 1000)}) as result`.execute(
     store.db,
   )
-  const [first] = answers
+  const [first] = rows
   if (first === undefined) throw new StoreError('failed', 'the ledger returned no result')
-  const { answer } = first
-  if (answer.doubt) return { kind: 'clock_skewed' }
+  const { result } = first
+  if (result.doubt) return { kind: 'clock_skewed' }
   let from = 0
   const verdicts = groups.map((group, place) => {
-    const to = from + (answer.passed[place] ?? 0)
-    const written = answer.numbers.slice(from, to)
+    const to = from + (result.passed[place] ?? 0)
+    const written = result.numbers.slice(from, to)
     from = to
     const waits = {
-      key_id: (answer.waits[place] ?? 0) / 1000,
-      child_id: (answer.child_waits[place] ?? 0) / 1000,
+      key_id: (result.waits[place] ?? 0) / 1000,
+      child_id: (result.child_waits[place] ?? 0) / 1000,
     }
     return { group, written, waits }
   })
-  const { present, waited, version } = answer
+  const { present, waited, version } = result
   return { kind: 'decided', present: present / 1000, waited: waited / 1000, version, verdicts }
 }
 

@@ -57,7 +57,7 @@ import {
   WIDTH_MS,
   type GroupVerdict,
   type LimitGroup,
-  type ReserveAnswer,
+  type ReserveResult,
 } from './postgres-reserve.ts'
 import { timesByKey } from './recent-admissions.ts'
 import { ReleaseDelay } from './release-delay.ts'
@@ -101,8 +101,8 @@ export async function openPostgresAdmission(
 type CallState = 'idle' | 'planned' | 'calling'
 
 /** A completed call (times are our monotonic milliseconds). */
-interface Answered {
-  readonly answer: Extract<ReserveAnswer, { kind: 'decided' }>
+interface CompletedCall {
+  readonly result: Extract<ReserveResult, { kind: 'decided' }>
   readonly created_at: number
   /** How much later than PROMPT_MS its requests may be released (milliseconds). */
   readonly allowance: number
@@ -272,21 +272,21 @@ class PostgresAdmission implements AdmissionBackend {
       const sent = this.#clock.mono()
       const created_at = this.#clock.now()
       const { allowance } = this.#delay
-      const reserve = (bounds: [number, number] | null): Promise<ReserveAnswer> =>
+      const reserve = (bounds: [number, number] | null): Promise<ReserveResult> =>
         reserveGroups(this.#store, this.#instance, groups, created_at, bounds, allowance)
-      let answer = await reserve(this.#time.bounds(sent))
-      if (answer.kind === 'clock_skewed') {
+      let result = await reserve(this.#time.bounds(sent))
+      if (result.kind === 'clock_skewed') {
         // Either the call took long, or the clock was set. A comparison corrects it.
         await this.#time.compare()
-        answer = await reserve(null)
+        result = await reserve(null)
       }
-      if (answer.kind === 'clock_skewed')
+      if (result.kind === 'clock_skewed')
         throw new StoreError('failed', 'the clock of the ledger is uncertain')
       const received = this.#clock.mono()
-      this.#time.observe(sent, received, answer)
-      const decided = Math.min(received, sent + Math.max(0, answer.waited))
+      this.#time.observe(sent, received, result)
+      const decided = Math.min(received, sent + Math.max(0, result.waited))
       this.#delay.observe(received - decided)
-      await this.#decided({ answer, created_at, allowance, decided, received })
+      await this.#decided({ result, created_at, allowance, decided, received })
     } catch (error) {
       // Requests that wait for the next call would get the same decision, only later.
       for (const one of [...groups.flatMap(({ pending }) => pending), ...this.#queue.clear()])
@@ -294,20 +294,20 @@ class PostgresAdmission implements AdmissionBackend {
     }
   }
 
-  async #decided(answered: Answered): Promise<void> {
-    const { answer, created_at, allowance, decided, received } = answered
+  async #decided(call: CompletedCall): Promise<void> {
+    const { result, created_at, allowance, decided, received } = call
     const isLate = received - decided > PROMPT_MS + allowance
     const passedByKey = new Map<string, number>()
-    for (const { group, written } of answer.verdicts)
+    for (const { group, written } of result.verdicts)
       passedByKey.set(group.key_id, (passedByKey.get(group.key_id) ?? 0) + written.length)
-    for (const verdict of answer.verdicts) {
+    for (const verdict of result.verdicts) {
       verdict.written.forEach((seq, place) =>
         verdict.group.pending[place]?.resolve({ admitted: true, seq, created_at }),
       )
-      this.#refuseRest(verdict, passedByKey.get(verdict.group.key_id) ?? 0, answered, isLate)
+      this.#refuseRest(verdict, passedByKey.get(verdict.group.key_id) ?? 0, call, isLate)
     }
     if (!isLate) return
-    const late = answer.verdicts.flatMap(({ group, written: [first] }) =>
+    const late = result.verdicts.flatMap(({ group, written: [first] }) =>
       first === undefined || limitsOf(group).length === 0 ? [] : [{ key: group.key_id, first }],
     )
     if (late.length === 0) return
@@ -316,7 +316,7 @@ class PostgresAdmission implements AdmissionBackend {
       this.#store,
       late.map(({ key }) => key),
       late.map(({ first }) => first),
-      Math.min(latest, answer.present + received - decided),
+      Math.min(latest, result.present + received - decided),
     ).catch(this.#onError)
   }
 
@@ -329,7 +329,7 @@ class PostgresAdmission implements AdmissionBackend {
   #refuseRest(
     { group, written, waits }: GroupVerdict,
     passedOfKey: number,
-    { allowance, decided, received }: Answered,
+    { allowance, decided, received }: CompletedCall,
     isLate: boolean,
   ): void {
     const rest = group.pending.slice(written.length)

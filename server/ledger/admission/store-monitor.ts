@@ -19,7 +19,7 @@ export interface StoreMonitorParts {
   readonly clock: Clock
   /** This process's instance. */
   readonly instance: string
-  /** Ids of processes that are not passed to `onAnswer`. */
+  /** Ids of processes that are not passed to `onResponse`. */
   readonly known: readonly string[]
   /**
    * Whether nothing admitted here waits to be written, so that others may rely on being counted.
@@ -30,7 +30,7 @@ export interface StoreMonitorParts {
   /**
    * A probe succeeded: how many processes admit requests, and when the probe was sent (`mono`).
    */
-  readonly onAnswer: (processes: number, sentAt: number) => void
+  readonly onResponse: (processes: number, sentAt: number) => void
   /** The store has been silent for SILENT_TICKS; called again with each tick. */
   readonly onSilence: () => void
   /** A probe failed. */
@@ -43,7 +43,7 @@ export class StoreMonitor {
   readonly #timer: NodeJS.Timeout
   /** Ids of the processes that are counted. */
   #known: readonly string[]
-  #isAnswered = false
+  #hasResponded = false
   #silentTicks = 0
   #ticks = 0
   #isProbing = false
@@ -64,8 +64,8 @@ export class StoreMonitor {
   }
 
   /** The store has responded to a call. */
-  noteAnswer(): void {
-    this.#isAnswered = true
+  noteResponse(): void {
+    this.#hasResponded = true
   }
 
   stop(): void {
@@ -81,8 +81,8 @@ export class StoreMonitor {
 
   #tick(): void {
     const isAwaited = this.#isProbing || this.#parts.isAwaited()
-    this.#silentTicks = isAwaited && !this.#isAnswered ? this.#silentTicks + 1 : 0
-    this.#isAnswered = false
+    this.#silentTicks = isAwaited && !this.#hasResponded ? this.#silentTicks + 1 : 0
+    this.#hasResponded = false
     if (this.#silentTicks >= SILENT_TICKS) this.#parts.onSilence()
     this.#hasProbed = false
     const isDue = ++this.#ticks % PROBE_TICKS === 0 || this.#isChanged
@@ -106,14 +106,14 @@ export class StoreMonitor {
    * Probes the store once; returns whether there are processes that this one's row does not name.
    */
   async #exchange(): Promise<boolean> {
-    const { store, clock, instance, isSettled, isAwaited, onAnswer } = this.#parts
+    const { store, clock, instance, isSettled, isAwaited, onResponse } = this.#parts
     const sentAt = clock.mono()
     const known = isSettled() ? this.#known : null
     const isProof = store.dialect === 'postgres' && (known === null || isAwaited())
     const processes = await store.run(exchangeCounts, { instance, known, isProof })
-    this.noteAnswer()
+    this.noteResponse()
     this.#known = processes.map(({ id }) => id)
-    onAnswer(processes.length, sentAt)
+    onResponse(processes.length, sentAt)
     return processes.some(({ id }) => known?.includes(id) === false)
   }
 }

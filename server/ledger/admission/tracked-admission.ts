@@ -2,8 +2,8 @@
 import type { Settlement } from '../settlement/row-codec.ts'
 import type { Admission, AdmissionRequest, CallerState, PendingAdmission } from './backend.ts'
 
-/** The request: see `Ledger.admit`. */
-export interface Question {
+/** A call of `Ledger.admit`. */
+export interface AdmitCall {
   readonly request: AdmissionRequest
   readonly caller: CallerState
   readonly patience: number
@@ -12,8 +12,8 @@ export interface Question {
 }
 
 /** Receives the store's decision. */
-export interface AnswerListener {
-  answered(one: TrackedAdmission, isAdmitted: boolean): void
+export interface DecisionListener {
+  decided(one: TrackedAdmission, isAdmitted: boolean): void
   /** Returns whether it has handled the failure, so that the caller must not get it. */
   rejected(one: TrackedAdmission, error: unknown): boolean
 }
@@ -29,12 +29,12 @@ interface AdmittedRow {
  * store has responded.
  */
 export class TrackedAdmission implements PendingAdmission {
-  readonly #question: Question
-  readonly #listener: AnswerListener
+  readonly #call: AdmitCall
+  readonly #listener: DecisionListener
   /** Whether it was decided without the store. */
   superseded = false
   /** Whether the store has responded. */
-  isAnswered = false
+  hasResponded = false
   /** Whether it was admitted without the store. */
   isAdmittedHere = false
   /** Whether it uses its key's share while the store decides. */
@@ -42,21 +42,21 @@ export class TrackedAdmission implements PendingAdmission {
   /** Its `seq` in the store, if it was admitted. */
   #row: AdmittedRow | null = null
 
-  constructor(question: Question, listener: AnswerListener) {
-    this.#question = question
+  constructor(call: AdmitCall, listener: DecisionListener) {
+    this.#call = call
     this.#listener = listener
   }
 
   get request(): AdmissionRequest {
-    return this.#question.request
+    return this.#call.request
   }
 
   get patience(): number {
-    return this.#question.patience
+    return this.#call.patience
   }
 
   get callerLeft(): boolean {
-    return this.#question.caller.closed
+    return this.#call.caller.closed
   }
 
   /** Whether the store has admitted it too, after it was decided without the store. */
@@ -66,30 +66,30 @@ export class TrackedAdmission implements PendingAdmission {
 
   /** The store's decision. */
   resolve(admission: Admission): void {
-    this.isAnswered = true
+    this.hasResponded = true
     if (admission.admitted) this.#row = admission
-    this.#listener.answered(this, admission.admitted)
-    if (!this.superseded) this.#question.resolve(admission)
+    this.#listener.decided(this, admission.admitted)
+    if (!this.superseded) this.#call.resolve(admission)
   }
 
   /** The store's failure. */
   reject(error: unknown): void {
-    this.isAnswered = true
-    if (!this.#listener.rejected(this, error) && !this.superseded) this.#question.reject(error)
+    this.hasResponded = true
+    if (!this.#listener.rejected(this, error) && !this.superseded) this.#call.reject(error)
   }
 
   /** Admitted without the store. */
   admit(admission: Admission): void {
-    this.#question.resolve(admission)
+    this.#call.resolve(admission)
   }
 
   /** Refused without the store. @param wait whole milliseconds until the next one can pass */
   refuse(wait: number): void {
-    this.#question.resolve({ admitted: false, wait })
+    this.#call.resolve({ admitted: false, wait })
   }
 
   fail(error: unknown): void {
-    this.#question.reject(error)
+    this.#call.reject(error)
   }
 
   /**

@@ -112,7 +112,7 @@ export class CredentialHealth {
    * Records a request without a complete response. The credential stays in use, because another one
    * would reach the same server.
    */
-  recordUnanswered(id: string, code: FailureCode): void {
+  recordNoResponse(id: string, code: FailureCode): void {
     this.#stateOf(id).error = { status: null, code, at: this.#mono() }
   }
 

@@ -46,7 +46,7 @@ export interface CredentialPool {
     retryAfterMs: number | null,
   ): void
   /** Records a caller's request that got no response, or an incomplete one. */
-  recordUnanswered(credential: Credential, code: FailureCode): void
+  recordNoResponse(credential: Credential, code: FailureCode): void
   /** Records the result of one of our probes. @param status null if there was no response */
   recordProbe(credential: Credential, status: number | null): void
   /**
@@ -113,7 +113,7 @@ export function createCredentialPool(
     },
     record: (credential, group, status, retryAfterMs) =>
       health.record(credential.id, group, status, retryAfterMs),
-    recordUnanswered: (credential, code) => health.recordUnanswered(credential.id, code),
+    recordNoResponse: (credential, code) => health.recordNoResponse(credential.id, code),
     recordProbe: (credential, status) => health.recordProbe(credential.id, status),
     coolingFor(id) {
       const refused = health.rejectedFor(id)

@@ -168,7 +168,7 @@ export class ResponseRecorder implements ResponseFilter {
         : result.error.code === 'timeout'
           ? 'upstream_timeout'
           : 'upstream_unreachable'
-    if (code !== null) this.#deps.credentials.recordUnanswered(credential, code)
+    if (code !== null) this.#deps.credentials.recordNoResponse(credential, code)
     const stopped = result.outcome === 'shutdown' ? 'server_shutdown' : null
     const error = code ?? stopped ?? this.replacedBy
     this.#writeSettlement(result, model, error, usage ?? UNKNOWN, failure)
@@ -213,8 +213,8 @@ export class ResponseRecorder implements ResponseFilter {
     const { ledger, clock } = this.#deps
     const { context, upstream, inspected, admitted } = this.#plan
     const { key } = inspected
-    const isUnanswered = outcome === 'failed' || (outcome === 'shutdown' && status === null)
-    const isOurs = (isUnanswered || this.replacedBy !== null) && error !== null
+    const hasNoResponse = outcome === 'failed' || (outcome === 'shutdown' && status === null)
+    const isOurs = (hasNoResponse || this.replacedBy !== null) && error !== null
     ledger.settle({
       seq: admitted.admission.seq,
       account_id: key.accountId,

@@ -16,7 +16,7 @@ import { headerModels, parameterOf, queryModels } from '../inspect/outside-body.
 import { parametersOf, type Match } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
-import { answeredProtocol, forwardedProtocols } from './subprotocols.ts'
+import { selectedProtocol, forwardedProtocols } from './subprotocols.ts'
 
 /** A requested socket. */
 export interface SocketRequest {
@@ -110,17 +110,17 @@ export function acceptSocket(
   exchange: HttpExchange,
   { handshake, own }: SocketRequest,
   provider: Provider,
-  answered: RawHeaders,
+  responseHeaders: RawHeaders,
   filter: (headers: RawHeaders) => RawHeaders,
 ): RawConnection {
-  const chosen = chosenProtocol(own, answered)
+  const chosen = chosenProtocol(own, responseHeaders)
   if (chosen === undefined)
     throw new GatewayError(
       'upstream_unreachable',
       `${provider.name} did not answer the handshake of a WebSocket.`,
     )
-  const protocol = answeredProtocol(handshake.protocols, own.protocols, chosen)
-  const headers = filter(without(answered, ...HANDSHAKE_HEADERS))
+  const protocol = selectedProtocol(handshake.protocols, own.protocols, chosen)
+  const headers = filter(without(responseHeaders, ...HANDSHAKE_HEADERS))
   const client = exchange.switchProtocols([...acceptHeaders(handshake, protocol), ...headers])
   if (client === null) throw new GatewayError('upgrade_not_supported', NOT_SWITCHABLE)
   return client

@@ -30,7 +30,7 @@ export const forwardedProtocols = (protocols: readonly string[]): string[] =>
  * The subprotocol of our response: the provider's, or if the client offered only its credential,
  * the one that the provider would have chosen. Without one, browsers close the socket.
  */
-export const answeredProtocol = (
+export const selectedProtocol = (
   protocols: readonly string[],
   forwarded: readonly string[],
   chosen: string | null,

@@ -17,15 +17,15 @@ export interface S3Settings {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null
 }
 
-const CONNECT_TIMEOUT = 3000
+const CONNECT_TIMEOUT_MS = 3000
 /** Milliseconds without a byte after which a transfer is aborted. */
-const IDLE_TIMEOUT = 30_000
+const IDLE_TIMEOUT_MS = 30_000
 /**
  * Timeout for a response that does not depend on an upload (milliseconds); the request is tried
  * three times.
  */
-const ANSWER_TIMEOUT = 5000
-const CHECK_TIMEOUT = 2000
+const RESPONSE_TIMEOUT_MS = 5000
+const CHECK_TIMEOUT_MS = 2000
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
@@ -74,7 +74,9 @@ class S3Blobs implements BlobStore, Disposable {
   size(id: string): Promise<number> {
     return withStoreErrors(async () => {
       const head = new this.#sdk.HeadObjectCommand({ Bucket: this.#bucket, Key: id })
-      const { ContentLength } = await this.#client.send(head, { requestTimeout: ANSWER_TIMEOUT })
+      const { ContentLength } = await this.#client.send(head, {
+        requestTimeout: RESPONSE_TIMEOUT_MS,
+      })
       if (ContentLength === undefined) throw new Error(`the object ${id} has no length`)
       return ContentLength
     })
@@ -94,13 +96,13 @@ class S3Blobs implements BlobStore, Disposable {
   remove(id: string): Promise<void> {
     return withStoreErrors(async () => {
       const remove = new this.#sdk.DeleteObjectCommand({ Bucket: this.#bucket, Key: id })
-      await this.#client.send(remove, { requestTimeout: ANSWER_TIMEOUT })
+      await this.#client.send(remove, { requestTimeout: RESPONSE_TIMEOUT_MS })
     })
   }
 
   check(): Promise<void> {
     return withStoreErrors(async () => {
-      const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT)
+      const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT_MS)
       try {
         await this.#client.send(new this.#sdk.HeadBucketCommand({ Bucket: this.#bucket }), {
           abortSignal,
@@ -120,7 +122,7 @@ class S3Blobs implements BlobStore, Disposable {
     const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }
     const { Body, ContentLength } = await this.#client.send(
       new this.#sdk.GetObjectCommand({ Bucket: this.#bucket, Key: id, ...part }),
-      { requestTimeout: ANSWER_TIMEOUT },
+      { requestTimeout: RESPONSE_TIMEOUT_MS },
     )
     if (!(Body instanceof Readable) || ContentLength === undefined)
       throw new Error(`the response for object ${id} has no bytes or no length`)
@@ -165,8 +167,8 @@ function clientFor(
     // Errors are thrown; by default, the client also prints warnings to the console.
     logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT,
-      socketTimeout: IDLE_TIMEOUT,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: IDLE_TIMEOUT_MS,
       throwOnRequestTimeout: true,
     },
   })

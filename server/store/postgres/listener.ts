@@ -4,11 +4,11 @@ import { CHANNEL } from '../migrations/0040-changes.ts'
 import { connectionConfig } from './pool.ts'
 
 /** Pauses before connecting again: the first, and the longest (milliseconds). */
-const FIRST = 100
-const LONGEST = 1_000
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 1_000
 /** How often the connection is checked, and how long the reply may take (milliseconds). */
-const CHECK = 2_000
-const ANSWER = 2_000
+const CHECK_INTERVAL_MS = 2_000
+const QUERY_TIMEOUT_MS = 2_000
 
 /**
  * Listens from when this resolves until it is closed, and reconnects as needed. Without a
@@ -26,10 +26,10 @@ export async function listen(
   let first = true
   let current: Client | undefined
   let timer: NodeJS.Timeout | undefined
-  let pause = FIRST
+  let pause = FIRST_PAUSE_MS
 
   const connect = async (): Promise<void> => {
-    const client = new Client({ ...connectionConfig(url), query_timeout: ANSWER })
+    const client = new Client({ ...connectionConfig(url), query_timeout: QUERY_TIMEOUT_MS })
     current = client
     let over = false
     const end = (): void => {
@@ -39,9 +39,12 @@ export async function listen(
       client.end().catch(() => {})
       if (closed) return
       timer = setTimeout(() => void connect(), pause).unref()
-      pause = Math.min(2 * pause, LONGEST)
+      pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
     }
-    const check = setInterval(() => void client.query('select 1').catch(end), CHECK).unref()
+    const check = setInterval(
+      () => void client.query('select 1').catch(end),
+      CHECK_INTERVAL_MS,
+    ).unref()
     client.on('error', end)
     client.on('end', end)
     client.on('notification', ({ payload }) => {
@@ -50,7 +53,7 @@ export async function listen(
     try {
       await client.connect()
       await client.query(`set application_name = '${name}'; listen ${CHANNEL}`)
-      pause = FIRST
+      pause = FIRST_PAUSE_MS
       if (!first && !closed) onChange()
     } catch {
       end()

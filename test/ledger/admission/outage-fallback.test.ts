@@ -351,7 +351,7 @@ test('postgres: a row whose commit was not confirmed is ended', async (t) => {
   const db = store.db.withPlugin({
     transformQuery: ({ node }) => node,
     transformResult: async ({ result }) => {
-      if (isLost && result.rows.some((row) => 'answer' in row)) {
+      if (isLost && result.rows.some((row) => 'result' in row)) {
         isLost = false
         throw new StoreError('unavailable', 'the connection broke')
       }

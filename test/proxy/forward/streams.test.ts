@@ -174,7 +174,7 @@ both(
 )
 
 /** TABLE of upstreams that give no answer at all. */
-const NO_ANSWER: { name: string; status: number; script: Script }[] = [
+const NO_RESPONSE: { name: string; status: number; script: Script }[] = [
   { name: 'reset at once', status: 502, script: (one) => one.reset() },
   { name: 'closed at once', status: 502, script: (one) => void one.socket.end() },
   { name: 'silence', status: 504, script: (one) => one.gone() },
@@ -222,13 +222,13 @@ const NO_ANSWER: { name: string; status: number; script: Script }[] = [
 
 both('an upstream without an answer becomes a refusal', async (rig) => {
   const { fake, port } = await rig(answer(200, {}), { firstByte: 200 })
-  for (const { name, status, script } of NO_ANSWER) {
+  for (const { name, status, script } of NO_RESPONSE) {
     fake.play(script)
     const got = await call(port, { body: '{}' })
     assert.equal(got.status, status, name)
     assert.equal(
       fake.requests.length,
-      NO_ANSWER.findIndex((row) => row.name === name) + 1,
+      NO_RESPONSE.findIndex((row) => row.name === name) + 1,
       `${name}: sent once`,
     )
   }

@@ -1,4 +1,4 @@
-// Requests that were rejected because the store's answer was lost. The store may still have
+// Requests that were rejected because the store's response was lost. The store may still have
 // committed their rows, which would stay `reserved` as long as this process lives, and delay the
 // roll-ups of their hour.
 import type { Clock } from '../../common/clock.ts'
@@ -12,7 +12,7 @@ const SEARCHED_AFTER_MS = 30_000
 const MAX_BATCH = 500
 
 /** Finds and settles these rows. One per process. */
-export class LostAnswers {
+export class LostResponses {
   readonly #store: Store
   readonly #clock: Clock
   readonly #settle: (settlement: Settlement) => void
@@ -26,7 +26,7 @@ export class LostAnswers {
     this.#settle = settle
   }
 
-  /** The store's answer about this request was lost. */
+  /** The store's response about this request was lost. */
   add(one: TrackedAdmission): void {
     this.#waiting.push({ one, since: this.#clock.mono() })
   }
