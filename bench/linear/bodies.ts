@@ -1,7 +1,7 @@
 // TABLE of readers of request and response bodies.
 import { RequestParser } from '../../server/http1/request-parser.ts'
 import { FrameReader, frameOf, OPCODE, applyMask } from '../../server/http1/websocket/frames.ts'
-import { decodedSource } from '../../server/proxy/inspect/decode.ts'
+import { decodedSource } from '../../server/proxy/inspect/decode-body.ts'
 import { boundaryOf } from '../../server/proxy/inspect/boundaries.ts'
 import { MultipartReader } from '../../server/proxy/inspect/multipart.ts'
 import { wantPaths } from '../../server/proxy/json/paths.ts'

@@ -35,17 +35,9 @@ import {
   authorizeEndpoint,
   authorizeProvider,
 } from './providers/authorize-endpoint.ts'
+import { logRequest, withoutHead, type EndedRequest } from './log-request.ts'
 import { RequestContext } from './request-context.ts'
-import {
-  sendPreflight,
-  logRequest,
-  recordRefusal,
-  sendJson,
-  sendError,
-  withoutHead,
-  type EndedRequest,
-  type ErrorDeps,
-} from './send-error.ts'
+import { sendPreflight, recordRefusal, sendJson, sendError, type ErrorDeps } from './send-error.ts'
 import { RequestShares, type RequestSlot, type SharesLimits } from './shares/request-shares.ts'
 import { socketOf } from './socket/open-socket.ts'
 import { runSocket, type SocketDeps, type SocketResult } from './socket/run-socket.ts'

@@ -42,7 +42,7 @@ export const proxy = {
     'TOLLMARK_MAX_BODY',
     bytes,
     '64MB',
-    'The largest request body that is buffered, which happens only when the model or the stored objects it names must be checked.',
+    'The largest request body that is buffered, also once it is decompressed. Bodies are buffered only when the model or the stored objects they name must be checked. It is the largest WebSocket message, too, if it is less than 24 MB.',
   ),
   maxHeld: setting(
     'TOLLMARK_MAX_HELD',

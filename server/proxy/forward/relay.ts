@@ -1,5 +1,5 @@
 // Forwards a request upstream and its response to the caller, piece by piece, each side at the
-// other's pace.
+// other's pace. Every request is sent once, whatever the provider answers.
 import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { RawConnection } from '../../http1/raw-connection.ts'

@@ -2,7 +2,7 @@
 import { valuesOf } from '../../http1/header-fields.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
 import { isMultipart } from './body-reader.ts'
-import { isIdentity } from './decode.ts'
+import { isIdentity } from './decode-body.ts'
 import { Findings } from './findings.ts'
 import { findingsOf } from './inspection.ts'
 import { boundaryOf, relatedBoundaryOf } from './boundaries.ts'

@@ -27,12 +27,17 @@ export interface ClientListener {
 
 /** Limits of the client's side: sizes in bytes, times in milliseconds. */
 export interface ClientLimits {
-  /** Maximum bytes of a message, with the heads of its frames. */
-  readonly message: number
+  /** Maximum bytes of a request's body, and so of a message with the heads of its frames. */
+  readonly body: number
   /** Milliseconds that a message may take before a minimum rate applies. */
   readonly grace: number
 }
 
+/**
+ * Maximum bytes of a message if bodies may be longer: OpenAI's largest event has 15 MB of audio
+ * (platform.openai.com/docs/api-reference/realtime-client-events/input_audio_buffer/append).
+ */
+const MAX_MESSAGE_BYTES = 24 * 1024 * 1024
 /** Minimum average rate of a message after its grace period, in bytes per second. */
 const MIN_RATE = 16 * 1024
 /** Maximum number of fragments of a message, as in `ws`; in the longest message, 1.5 KB each. */
@@ -180,8 +185,8 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #checkLength(bytes: number): void {
-    if (bytes > this.#limits.message)
-      throw new FrameError(CLOSE.tooBig, `A message is longer than ${this.#limits.message} bytes.`)
+    const most = Math.min(MAX_MESSAGE_BYTES, this.#limits.body)
+    if (bytes > most) throw new FrameError(CLOSE.tooBig, `A message is longer than ${most} bytes.`)
   }
 
   /** The client has left: what it sent before is still forwarded, if that does not take long. */

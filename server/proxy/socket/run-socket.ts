@@ -65,12 +65,6 @@ export interface SocketResult extends SocketEnd {
 }
 
 /**
- * Largest message of a client: OpenAI's largest event has 15 MB of audio
- * (platform.openai.com/docs/api-reference/realtime-client-events/input_audio_buffer/append).
- */
-const MAX_MESSAGE_BYTES = 24 * 1024 * 1024
-
-/**
  * Runs a socket. Thousands are open at once for hours, so it keeps only what it needs: no promise
  * waits for its end, and no part of the request's head is kept.
  *
@@ -116,11 +110,7 @@ export function runSocket(
       onEnd(resultOf(end, rows, inspector))
     },
     rpm: admitted.row.child_rpm ?? admitted.row.rpm,
-    limits: {
-      message: Math.min(MAX_MESSAGE_BYTES, deps.limits.body),
-      grace: deps.limits.grace,
-      idle: deps.limits.idle,
-    },
+    limits: deps.limits,
   })
   sockets.add({
     id,

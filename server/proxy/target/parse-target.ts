@@ -98,7 +98,7 @@ export const targetForm = (target: string): TargetForm =>
  * (@fal-ai/client, `proxyUrl`).
  */
 export const TARGET_HEADER = 'x-fal-target-url'
-/** The error for a target without an address. */
+/** The length of the longest raw target without an address. */
 const MAX_BARE_LENGTH = '/proxy/'.length
 /** Whether a raw request target names no address. */
 export const isBare = (target: string): boolean => target.length <= MAX_BARE_LENGTH

@@ -6,7 +6,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import * as fc from 'fast-check'
 import { wantPaths } from '../../../server/proxy/json/paths.ts'
 import { JsonScanner } from '../../../server/proxy/json/scanner.ts'
-import { decodedSource } from '../../../server/proxy/inspect/decode.ts'
+import { decodedSource } from '../../../server/proxy/inspect/decode-body.ts'
 import { scannerFor } from '../../../server/proxy/inspect/body-reader.ts'
 import { Findings } from '../../../server/proxy/inspect/findings.ts'
 import { MultipartReader } from '../../../server/proxy/inspect/multipart.ts'

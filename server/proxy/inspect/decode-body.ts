@@ -31,8 +31,8 @@ interface Encoding {
   /** Null if the body is not in this encoding. */
   frame(pieces: readonly Buffer[]): Framing | null
   /**
-   * Whether four bytes begin another stream, which the decoder would continue with if it begins a
-   * new piece.
+   * Whether these four bytes begin a second stream. The decoder would decode that one, too, if a
+   * new piece began with it.
    */
   begins?(bytes: Buffer): boolean
 }
@@ -57,19 +57,19 @@ const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
 
 /**
  * The source of the decoded bytes, or null for an unknown encoding. It breaks if the body is longer
- * than `limit` bytes, or is not exactly one compressed stream: servers disagree about bytes after
+ * than `maxDecoded` bytes, or is not exactly one compressed stream: servers disagree about bytes after
  * the first (RFC 9110, section 8.4).
  */
 export function decodedSource(
   pieces: readonly Buffer[],
   encoding: string,
-  limit: number,
+  maxDecoded: number,
 ): Source | null {
   const found = ENCODINGS.get(encoding.trim().toLowerCase())
   const framing = found?.frame(pieces) ?? null
   return found === undefined || framing === null
     ? null
-    : new DecodedSource(pieces, found, framing, limit)
+    : new DecodedSource(pieces, found, framing, maxDecoded)
 }
 
 /** Whether a content coding means that nothing was encoded. */
@@ -82,7 +82,7 @@ class DecodedSource implements Source {
   readonly #encoding: Encoding
   readonly #decoder: Decoder
   readonly #framing: Framing
-  readonly #limit: number
+  readonly #maxDecoded: number
   readonly #length: number
   /** The next piece for the decoder, and the number of bytes it has been given. */
   #at = 0
@@ -91,17 +91,17 @@ class DecodedSource implements Source {
   #crc = 0
   #broken = false
   #finished = false
-  /** Number of decoded bytes that have not been read. */
+  /** Decoded bytes that have not been read. */
   #ready: Buffer | null = null
   #resume: (() => void) | null = null
 
-  constructor(pieces: readonly Buffer[], encoding: Encoding, framing: Framing, limit: number) {
+  constructor(pieces: readonly Buffer[], encoding: Encoding, framing: Framing, maxDecoded: number) {
     const decoder = encoding.open()
     this.#pieces = pieces
     this.#encoding = encoding
     this.#decoder = decoder
     this.#framing = framing
-    this.#limit = limit
+    this.#maxDecoded = maxDecoded
     this.#length = pieces.reduce((sum, piece) => sum + piece.length, 0)
     decoder.on('readable', () => this.#wake())
     decoder.on('end', () => {
@@ -119,7 +119,7 @@ class DecodedSource implements Source {
       const bytes = ready.length > STEP_BYTES ? ready.subarray(0, STEP_BYTES) : ready
       this.#ready = bytes === ready ? null : ready.subarray(STEP_BYTES)
       this.#decoded += bytes.length
-      if (this.#decoded > this.#limit) this.#break()
+      if (this.#decoded > this.#maxDecoded) this.#break()
       if (this.#framing.tail.length > 0) this.#crc = crc32(bytes, this.#crc)
       return this.#broken ? 'broken' : bytes
     }
@@ -211,7 +211,7 @@ const isZstdFrame = (bytes: Buffer): boolean =>
   bytes.length === MAGIC_BYTES &&
   (bytes.readUInt32LE() === 0xfd2fb528 || (bytes.readUInt32LE() & 0xfffffff0) >>> 0 === 0x184d2a50)
 
-/** The piece, cut into parts of at most this many bytes. */
+/** The first bytes of the pieces from number `from` on, at most `most`. */
 function beginning(pieces: readonly Buffer[], most: number, from = 0): Buffer {
   const parts: Buffer[] = []
   let length = 0
