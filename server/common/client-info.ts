@@ -42,7 +42,10 @@ export function readOrigin(
   return `${forwarded('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
 }
 
-/** The nearest proxy appends its value last; earlier values may be forged. */
+/**
+ * The last value of a header that may be a list, which the nearest proxy appended; earlier values
+ * may be forged. Undefined if there is none.
+ */
 export function lastValue(value: string | string[] | undefined): string | undefined {
   return [value ?? []].flat().join(',').split(',').at(-1)?.trim() || undefined
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 
-/** In milliseconds. */
+/** A minute in milliseconds. */
 export const MINUTE = 60_000
 /** An hour in milliseconds. */
 export const HOUR = 60 * MINUTE
@@ -20,7 +20,10 @@ export type Clock = {
   now(): number
   /** Monotonic milliseconds, on one scale for all processes since the machine booted. */
   mono(): number
-  /** Identifies the boot that `mono` counts from: values with the same number can be compared. */
+  /**
+   * Identifies the boot that `mono` counts from: only values of `mono` from the same boot can be
+   * compared.
+   */
   boot: number
 }
 
@@ -32,10 +35,9 @@ export function systemClock(now: () => number): Clock {
   return { now, mono: () => performance.now() + offset, boot: crc32(bootId()) }
 }
 
-/** A moment (milliseconds since 1970) as the API writes it; null stays null. */
-/** A moment as the API writes it. @param at milliseconds since 1970 */
+/** A time as the API writes it: ISO 8601 in UTC. @param at milliseconds since 1970 */
 export function isoTime(at: number): string
-/** A time in milliseconds since 1970 as ISO 8601 in UTC; null stays null. */
+/** The same; null stays null. */
 export function isoTime(at: number | null): string | null
 export function isoTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString()

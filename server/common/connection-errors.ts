@@ -21,7 +21,10 @@ export class ConnectionProblems {
     this.#now = now
   }
 
-  /** For bytes that no handler sees. @param isDirect whether they were sent to the proxy */
+  /**
+   * The error for bytes that no handler sees; logs it. @param isDirect whether they were sent to
+   * the proxy
+   */
   ofConnection(code: ErrorCode, message: string, isDirect: boolean): ErrorBody {
     const id = newId('req', this.#now())
     // Every response of the proxy has this header.
@@ -32,7 +35,7 @@ export class ConnectionProblems {
     return error
   }
 
-  /** Of a request. */
+  /** The error for a request that Node's server has read. */
   ofRequest(code: ErrorCode, message: string): ErrorBody {
     return describe(code, message, newId('req', this.#now()), {})
   }

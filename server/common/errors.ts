@@ -39,7 +39,7 @@ export const ERRORS = {
   range_not_satisfiable: { status: 416, title: 'The range is outside the document' },
   idempotency_conflict: { status: 422, title: 'The Idempotency-Key was used for other content' },
   too_many_attempts: { status: 429, title: 'Too many failed sign-ins' },
-  /** 503 if the server itself is full. */
+  /** Sent with status 503 if the server itself is full. */
   too_many_uploads: { status: 429, title: 'Too many uploads or conversions at once' },
   too_many_requests: { status: 429, title: 'Too many requests at once' },
   too_many_child_keys: { status: 429, title: 'The key has too many child keys' },

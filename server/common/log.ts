@@ -2,9 +2,7 @@
 // secret, query string or body can reach the log by accident.
 import { pino, type DestinationStream, type Logger } from 'pino'
 
-/**
- * The log line of one request. Every field is ours or a number; nothing is copied from the caller.
- */
+/** One request, for the log, metrics and traces. Only FIELDS reach the log. */
 export interface RequestLine {
   request_id: string
   method: string

@@ -32,7 +32,7 @@ class Deque<T> {
     return this.#items[this.#first]
   }
 
-  /** Takes all. */
+  /** Takes all items, the oldest first. */
   clear(): T[] {
     const all = this.#items.slice(this.#first)
     this.#items = []
@@ -98,7 +98,7 @@ export class AccountKeyQueue<T> {
 
   /** Adds an item. Returns the item that was rejected, if any: this one or another. */
   push(item: T): T | null {
-    const keyQueue = this.#lineOf(this.#ownerOf(item))
+    const keyQueue = this.#queueOf(this.#ownerOf(item))
     let dropped: T | null = null
     if (this.#size >= this.#most) {
       const largest = this.#largest()
@@ -120,7 +120,7 @@ export class AccountKeyQueue<T> {
   }
 
   /**
-   * Takes up to `most` items, in turns. If `fits` rejects a key's next item, that key is skipped
+   * Takes up to `limit` items, in turns. If `fits` rejects a key's next item, that key is skipped
    * until the next call.
    */
   take(limit: number, fits: (item: T) => boolean = () => true): T[] {
@@ -171,7 +171,7 @@ export class AccountKeyQueue<T> {
       if (!used.has(account) && !account.queued) this.#accounts.delete(id)
   }
 
-  #lineOf({ account_id, key_id }: Owner): KeyQueue<T> {
+  #queueOf({ account_id, key_id }: Owner): KeyQueue<T> {
     let keyQueue = this.#keys.get(key_id)
     if (keyQueue !== undefined) return keyQueue
     let account = this.#accounts.get(account_id)

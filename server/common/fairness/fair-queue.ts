@@ -6,8 +6,8 @@ export interface FairQueueLimits {
   /** Maximum number of pieces of work that run at the same time. */
   readonly concurrency: number
   /**
-   * Pieces that may run beyond that, each the only one of its owner, after it has waited for
-   * `after` milliseconds. Default: none.
+   * Extra pieces that may run beyond `concurrency`: for an owner with none running, after its
+   * oldest one has waited for `after` milliseconds. Default: none.
    */
   readonly beyond?: { readonly pieces: number; readonly after: number }
   /** Maximum number of pieces of one owner's work that run at the same time. */
@@ -23,11 +23,14 @@ interface OwnerState {
   running: number
   /** The start tag of the owner's next piece of work. */
   startTag: number
-  /** The callback that starts each piece, and the time since which it has waited. */
+  /**
+   * The callbacks that start the waiting pieces, oldest first, and when each began to wait
+   * (`performance.now()`).
+   */
   readonly waiting: Map<() => void, number>
 }
 
-/** Above this many owners, those without work are forgotten. */
+/** From this many owners on, those without work are forgotten. */
 const MAX_OWNERS = 1_024
 
 /**

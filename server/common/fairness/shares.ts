@@ -113,10 +113,13 @@ export class FairShares {
     if (slots.size === 0) this.#owners.delete(slot.owner)
   }
 
-  /** Looks at every owner, but only if all slots are taken, and there are few of them. */
-  #newestOfLargest(atLeast: number): Slot | undefined {
+  /**
+   * The newest evictable slot of the owner with the most slots, if it has more than its share and
+   * more than `others`. Looks at every owner, but is called only if all slots are taken.
+   */
+  #newestOfLargest(others: number): Slot | undefined {
     let found: Slot | undefined
-    let largest = Math.max(this.#share, atLeast)
+    let largest = Math.max(this.#share, others)
     for (const slots of this.#owners.values()) {
       const newest =
         slots.size > largest ? [...slots].findLast((slot) => slot.isEvictable) : undefined

@@ -16,10 +16,13 @@ const newQueue = (): AccountKeyQueue<Waiting> =>
  * their cost, not timed: a clock would include whatever else the machine does.
  */
 export class TurnBudget {
-  /** Counts the turns that reached the bound. */
+  /**
+   * How often the budget has been renewed: not after turns in which work was only counted with
+   * `spend` and stayed below the limit.
+   */
   turn = 0
   readonly #limit: number
-  /** Several turns with little to do are counted as one. */
+  /** What is left of the budget until it is renewed. */
   #left: number
   #isNextPlanned = false
   #waiting = newQueue()
@@ -34,7 +37,10 @@ export class TurnBudget {
     return this.#left <= 0 || this.#waiting.size > 0
   }
 
-  /** Counts work that was done without asking. @returns whether that exceeds the limit */
+  /**
+   * Counts work that was done without asking. @returns whether the limit had already been reached,
+   * so that it should have waited
+   */
   spend(cost = 1): boolean {
     const { isBusy } = this
     this.#left -= cost
