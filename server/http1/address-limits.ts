@@ -56,7 +56,7 @@ export class AddressLimiter {
     return this.#acceptForwarded(lastValue(valuesOf(headers, 'x-forwarded-for')))
   }
 
-  /** The same for a request of Node's server. */
+  /** Acquires a slot for a request of Node's server, as `acceptRequest` does. */
   acceptIncoming({ headers }: IncomingMessage): ReleaseSlot | null | undefined {
     if (!this.isBehindProxy || this.#limit === Infinity) return undefined
     return this.#acceptForwarded(lastValue(headers['x-forwarded-for']))

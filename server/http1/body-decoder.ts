@@ -18,21 +18,19 @@ const [CR, LF] = [13, 10]
 const FRAMING = ['content-length', 'transfer-encoding']
 
 /**
- * How strictly a chunk's size line is read. Callers must follow the grammar; providers may add
- * padding, as some old servers do.
+ * The size line of a chunk from a caller, which must follow the grammar (RFC 9112, section 7.1).
  */
 export const STRICT_CHUNK_SIZE =
   /^([0-9A-Fa-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t -\x7e])*"))?)*$/
 /**
- * The size line of a chunk from an upstream: spaces after the size and any extensions are allowed.
+ * The size line of a chunk from an upstream: spaces after the size, which some old servers add as
+ * padding, and any extensions are allowed.
  */
 export const LENIENT_CHUNK_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
 
-/**
- * Chunks up to this size are joined if they arrive together. Sizes have at most 13 digits, as in
- * the patterns above.
- */
+/** Chunks up to this size are joined if they arrive together. */
 const MAX_SMALL_CHUNK_BYTES = 1024
+/** Digits of a chunk's size, as in the patterns above. */
 const MAX_DIGITS = 13
 
 /** The value of a hexadecimal digit; 255 for other bytes. */
@@ -56,7 +54,10 @@ type DecoderState =
  * by more.
  */
 export class BodyDecoder {
-  /** Body bytes found by the last `take`: a part of its input, or null. */
+  /**
+   * Body bytes found by the last `decode` (a part of its input) or `decodeSmallChunks` (a buffer of
+   * its own); null if none.
+   */
   chunk: Buffer | null = null
   trailers: RawHeaders = []
   #state: DecoderState = 'ended'
@@ -96,13 +97,9 @@ export class BodyDecoder {
             : 'counted'
   }
 
-  /** Nothing more is expected. */
-  stop(): void {
-    this.#state = 'ended'
-  }
-
   /**
-   * Consumes the bytes of one step and returns how many they were; 0: more are needed.
+   * Consumes the bytes of one step and returns how many they were; 0: more are needed, or the body
+   * has ended.
    * @throws FramingError
    */
   decode(input: Buffer): number {
@@ -137,7 +134,7 @@ export class BodyDecoder {
   /**
    * Consumes two or more small chunks that arrived together, and joins their bytes into one piece:
    * a body in chunks of one byte must not cost its readers more than one in large chunks. 0: there
-   * are none, or they need the strict parser in `take`.
+   * are none, or they need the strict parser in `decode`.
    */
   decodeSmallChunks(input: Buffer): number {
     this.chunk = null

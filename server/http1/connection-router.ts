@@ -72,7 +72,7 @@ export interface RouterOptions {
   readonly addresses?: AddressLimiter
 }
 
-/** Reads every connection that Node's server accepts before Node does. */
+/** Takes every connection that Node's server accepts, before Node reads from it. */
 export class ConnectionRouter implements ServerContext {
   readonly handle: (exchange: HttpExchange) => void
   readonly path: Buffer
@@ -262,7 +262,7 @@ function addressOwner({ remoteAddress = '' }: Socket): Owner {
   return { account_id: address, key_id: address }
 }
 
-/** Handles invalid bytes instead of a request, and uploads that end early. */
+/** The errors for bytes that are not a request, and for uploads that end early. */
 const NOT_HTTP = ['malformed_request', 'The bytes are not an HTTP/1.1 request.'] as const
 const TRUNCATED_UPLOAD = [
   'invalid_file',

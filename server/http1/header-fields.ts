@@ -13,7 +13,8 @@ const [CR, LF, COLON, ZERO] = [13, 10, 58, 48]
 const MAX_DIGITS = 15
 
 /**
- * Where a character is allowed: 1 in a field name (RFC 9110 token), 2 in a field value or reason.
+ * Where a character is allowed, as two bits: 1 in a field name (RFC 9110 token), 2 in a field value
+ * or reason.
  */
 const CHARACTERS = new Uint8Array(256)
 for (let code = 0; code < 256; code++) {
@@ -128,19 +129,20 @@ export function without(headers: readonly string[], ...names: readonly string[])
 }
 
 /**
- * The list as lines, each with its CRLF. @param left a field that is left out (name in lower case)
+ * The list as lines, each with its CRLF. @param omitted a field that is left out (name in lower
+ * case)
  */
-export function fieldLines(headers: readonly string[], left?: string): string {
+export function fieldLines(headers: readonly string[], omitted?: string): string {
   let lines = ''
   for (let i = 0; i < headers.length; i += 2) {
     const name = nameAt(headers, i)
-    if (left === undefined || name.length !== left.length || name.toLowerCase() !== left)
+    if (omitted === undefined || name.length !== omitted.length || name.toLowerCase() !== omitted)
       lines += `${name}: ${headers[i + 1]}\r\n`
   }
   return lines
 }
 
-/** The text without surrounding spaces and tabs. */
+/** The text from `from` to `to`, without surrounding spaces and tabs. */
 function trimBlanks(text: string, from: number, to: number): string {
   while (from < to && isBlank(text.charCodeAt(from))) from++
   while (to > from && isBlank(text.charCodeAt(to - 1))) to--

@@ -9,7 +9,10 @@ import { RawConnection, switchingHead } from './raw-connection.ts'
 /** Emitted on a caller's socket that is about to be destroyed. */
 export const SHUTDOWN_EVENT = 'tollmark.shutdown'
 
-/** Requests that ask for another protocol; Node's server has released their connections. */
+/**
+ * Requests that ask for another protocol, whose connections Node's server has released, and the
+ * bytes read after each.
+ */
 const switchable = new WeakMap<IncomingMessage, Buffer>()
 
 /**

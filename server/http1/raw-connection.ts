@@ -49,13 +49,16 @@ const DISCARD_BYTES = 64 * 1_048_576
 /** One side of a switched connection. It lives until it is closed. */
 export class RawConnection {
   readonly #socket: Socket
-  /** Null once it is read: thousands of connections are kept, and what they came from is not. */
+  /**
+   * Null once it is read, so that a long-lived connection does not keep alive the objects that it
+   * came from.
+   */
   #source: RawSource | null
   readonly #reads: Turns | undefined
   #isPaused = true
   #awaitsTurn = false
   #isDiscarded = false
-  /** Counts what is thrown away. */
+  /** Receives the bytes that are discarded, to count them. */
   #onDiscarded: ((bytes: Buffer) => void) | null = null
 
   constructor(source: RawSource) {

@@ -64,7 +64,7 @@ interface CachedHead {
 }
 
 /**
- * Pass bytes in with `push`, then read: a head with `head`, and its body with `piece` until
+ * Pass bytes in with `push`, then read: a head with `nextHead`, and its body with `nextChunk` until
  * `ended`.
  */
 export class RequestParser {
@@ -180,7 +180,10 @@ export class RequestParser {
   }
 }
 
-/** The parsed form of a head. @param text the head without its final blank line */
+/**
+ * A parsed head, prepared to recognize the same bytes again. @param text the head without its final
+ * blank line
+ */
 function cacheHead(text: string, head: RequestHead): CachedHead {
   // Not from Node's pool, because the connection would keep a whole slab of it alive.
   const bytes = Buffer.allocUnsafeSlow(text.length + HEAD_END.length)

@@ -30,13 +30,13 @@ export interface ServerContext {
   readonly closing: boolean
   readonly timeouts: ConnectionTimeouts
   readonly addresses: AddressLimiter
-  /** Maximum number of large pieces of bodies read in one turn of the event loop. */
+  /** The turns in which large pieces of bodies are read. */
   readonly bodyReads: Turns
   /** The last lines of a head that keeps the connection alive. */
   readonly keepAliveLines: string
 }
 
-/** In milliseconds. */
+/** Timeouts of a caller's connection, in milliseconds. */
 export interface ConnectionTimeouts {
   /** How long a caller may take to send the head of a request. */
   readonly head: number
@@ -66,7 +66,7 @@ const MAX_UNREAD_BYTES = 64 * 1024
  * fast upload in a turn of the loop.
  */
 const LARGE_READ_BYTES = 32 * 1024
-/** The turns in which bodies are read. */
+/** The owner of all connections' reads: together they have one place in the turns. */
 const BODY_READS_OWNER = { account_id: '', key_id: '' }
 
 /**
@@ -257,7 +257,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     if (this.#exchange === exchange) exchange.probe()
   }
 
-  /** The connection closed before the body was complete. */
+  /** Ends a connection whose caller has stopped sending before the body was complete. */
   #truncated(): void {
     if (this.#exchange?.ended === true) this.#close()
     else this.socket.destroy()
@@ -330,7 +330,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     return rawSource(this.socket, this.parser.unread, this.#context)
   }
 
-  /** The connection was handed over. */
+  /** Stops using the socket, which is handed over. */
   #release(): void {
     this.#handedOver = true
     this.socket

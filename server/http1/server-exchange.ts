@@ -72,10 +72,10 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
   #done = false
 
   constructor(
-    line: ConnectionHandle,
+    connection: ConnectionHandle,
     { method, target, headers, http10, framing, keepAlive, expectsContinue }: RequestHead,
   ) {
-    this.#connection = line
+    this.#connection = connection
     this.method = method
     this.target = target
     this.headers = headers
@@ -214,10 +214,7 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     }
   }
 
-  /**
-   * Sends what has been written of the response and nothing more; the request is then handled
-   * elsewhere.
-   */
+  /** Hands everything written so far to the socket, without ending the response. */
   writePending(): void {
     const { socket } = this.#connection
     this.#flushHead()

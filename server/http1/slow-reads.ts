@@ -3,8 +3,7 @@
 // would cost others more than accepted ones.
 
 /**
- * Bytes of each rest that are read without waiting, which is all of most rests; longer ones take
- * turns.
+ * Bytes of each rest that are read without waiting. Most rests are shorter; longer ones take turns.
  */
 export const FULL_SPEED_BYTES = 128 * 1024
 /**
@@ -14,7 +13,7 @@ export const FULL_SPEED_BYTES = 128 * 1024
 const READS_PER_TICK = 16
 const TICK_MS = 20
 
-/** Drains the rest of a request. */
+/** A connection that waits to read more. */
 export interface SlowReader {
   /** The client's address; addresses take turns. */
   readonly address: string

@@ -8,9 +8,15 @@ export interface Owner {
 
 /** Runs a bounded number of pieces of work in one turn of the event loop. */
 export interface Turns {
-  /** Counts the turns that reached the bound. */
+  /**
+   * How often the bound has been renewed: not after turns in which pieces were only counted with
+   * `spend` and stayed below it.
+   */
   readonly turn: number
-  /** Counts a piece that was done without asking. @returns whether that exceeds the limit */
+  /**
+   * Counts a piece that was done without asking. @returns whether the bound had already been
+   * reached, so that it should have waited
+   */
   spend(): boolean
   /** Calls `work`, synchronously unless this turn of the event loop has reached the bound. */
   schedule(owner: Owner, work: () => void): void

@@ -2,7 +2,7 @@
 // system about twice as much as a write to one that is awake. Sent one by one, each response wakes
 // its reader; sent together, they wake it once.
 
-/** Writers with something to write. Flushed once per registration. */
+/** A writer with something to write. Flushed once per registration. */
 export interface BatchWriter {
   writeNow(): void
 }

@@ -9,7 +9,7 @@ import { ProtocolError, ResponseParser, type ResponseEvents } from './response-p
 export type ConnectionUser = Omit<ResponseEvents, 'onSwitch'> & {
   /** See `ResponseHandler`. */
   onSwitch(headers: RawHeaders, connection: RawConnection): void
-  /** Something of the request has been written. */
+  /** Whether any part of the request has been written. */
   readonly writeStarted: boolean
   /** The connection can be written to (immediately if it was idle in the pool). */
   onReady(): void

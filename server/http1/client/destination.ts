@@ -26,12 +26,13 @@ export type Destination = {
    */
   basePath: string
   /**
-   * Whether addresses in private ranges may be dialled: only if the operator named the address.
+   * Whether addresses in private ranges may be dialled: only for an address, `localhost` or a base
+   * URL that the operator set.
    */
   allowPrivate: boolean
 }
 
-/** The name resolved to a private address that must not be dialled. */
+/** The host is, or resolves to, a private address that must not be dialled. */
 export class PrivateAddressError extends Error {}
 
 /**
@@ -83,7 +84,10 @@ const PRIVATE_RANGES: readonly [
 const privateRanges = new BlockList()
 for (const [net, prefix, family] of PRIVATE_RANGES) privateRanges.addSubnet(net, prefix, family)
 
-/** Whether an IP address is in a range that may be dialled only if the operator named it. */
+/**
+ * Whether an IP address is in a range that may be dialled only if the operator allows it; true for
+ * text that is no address.
+ */
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 0) return true
@@ -179,13 +183,13 @@ function readBeforeReset(socket: Socket, user: SocketUser): Socket {
   return socket
 }
 
-/** Told about a connection that is opened. The functions may be replaced. */
+/** Receives the events of a socket. Its functions may be replaced. */
 export interface SocketUser {
   /** It can be written to. */
   ready(): void
   /** A piece has arrived. Its memory is only lent for the call. */
   read(chunk: Buffer): void
-  /** Nothing more can be written. */
+  /** A write failed. The socket ends with this error when all bytes that had arrived are read. */
   lost(error: Error): void
 }
 

@@ -67,8 +67,8 @@ export type ConnectionPool = {
   write(request: OutboundRequest, pieces: () => void): void
   /** Counts the pieces of responses that are read. */
   readonly reads: Turns
-  acquire(open: Destination): ClientConnection | null
-  release(open: Destination, connection: ClientConnection): void
+  acquire(destination: Destination): ClientConnection | null
+  release(destination: Destination, connection: ClientConnection): void
   /** Whether a connection has been unused so long that a FIN may lie unread in its socket. */
   isStale(connection: ClientConnection): boolean
 }
@@ -114,14 +114,14 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
 
   constructor(
     request: OutboundRequest,
-    incoming: ResponseHandler,
+    handler: ResponseHandler,
     limits: ClientLimits,
-    connections: ConnectionPool,
+    pool: ConnectionPool,
   ) {
     this.#request = request
-    this.#handler = incoming
+    this.#handler = handler
     this.#limits = limits
-    this.#pool = connections
+    this.#pool = pool
     this.#connect()
   }
 

@@ -38,8 +38,8 @@ export type OutboundRequest = {
   /** Path and query exactly as they are to be sent, starting with `/`. */
   path: string
   /**
-   * Without `Host`, `Connection` and `Transfer-Encoding`. `Content-Length` may be in it; the body
-   * sets it.
+   * Without `Host`, `Connection` and `Transfer-Encoding`. A `Content-Length` in it is replaced by
+   * the body's.
    */
   headers: RawHeaders
   body: OutboundBody | null
@@ -68,9 +68,9 @@ export class RequestWriter implements BodySink, BatchWriter {
   /** Body bytes handed to the connection so far. */
   bytes = 0
   writes = 0
-  /** The whole request has been handed to the socket. */
+  /** Whether the whole request has been handed to the socket. */
   done = false
-  /** Something has been sent since this was last set to false. */
+  /** Whether anything has been sent since this was last set to false. */
   progressed = true
   readonly #socket: Socket
   readonly #schedule: (write: () => void) => void
@@ -107,7 +107,7 @@ export class RequestWriter implements BodySink, BatchWriter {
     scheduleFlush(this)
   }
 
-  /** The head and the part of the body that has arrived; the rest follows. */
+  /** Writes the head and the part of the body that has arrived; the rest follows. */
   writeNow(): void {
     // The exchange was aborted, or the connection lost, before it could start.
     if (this.#socket.destroyed) return
@@ -142,7 +142,7 @@ export class RequestWriter implements BodySink, BatchWriter {
     })
   }
 
-  /** The bytes written in one turn. */
+  /** Writes the pieces of one turn. */
   #sendSome(body: OutboundBody): void {
     const { held } = body
     let written = 0
@@ -214,7 +214,7 @@ export class RequestWriter implements BodySink, BatchWriter {
 
   /**
    * @param isFreed whether the piece's memory may be freed once it is sent
-   * @returns false: wait for `drained`
+   * @returns false: wait for `onDrain`
    */
   #send(piece: Buffer, isFreed = false): boolean {
     this.bytes += piece.length

@@ -176,7 +176,7 @@ export class FrameReader {
 }
 
 /**
- * The length of the head that begins there; 2 while that is not known.
+ * The length of the head that begins at `from`; 2 while that is not known.
  * @throws FrameError as soon as it is invalid
  */
 function headLength(bytes: Buffer, from: number, isMasked: boolean): number {
