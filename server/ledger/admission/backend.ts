@@ -9,7 +9,7 @@ export type AdmissionRequest = Omit<Reservation, 'created_at' | 'mono'>
 export interface Remaining {
   /** Number of requests that could pass now. */
   readonly requests: number
-  /** Milliseconds until one more can pass; 0 if none has passed. */
+  /** Milliseconds until there is room for another one; 0 if no admission counts. */
   readonly reset: number
 }
 

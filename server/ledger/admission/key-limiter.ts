@@ -15,7 +15,7 @@ export type LimiterState = 'loading' | 'ready'
 export class KeyLimiter {
   readonly id: string
   readonly owner: LimitOwner
-  /** The key whose requests, or some of them, it counts. */
+  /** The key's id; for a child key, its parent's. */
   readonly key: string
   /** Requests in any 60 seconds. */
   readonly limit: number

@@ -29,7 +29,7 @@ const REMEMBERED_MS = WINDOW_MS + 10_000
  */
 const SETTLING_MS = WINDOW_MS + 10_000
 
-/** The requests that a share allows. */
+/** The decision about a request from this process's share. */
 export type ShareDecision =
   /** A place is reserved: `confirm` or `withdraw` must follow. */
   | { readonly verdict: 'admitted' }
@@ -45,7 +45,10 @@ export type ShareDecision =
 export class KeyShares {
   readonly #clock: Clock
   readonly #windows = new Map<string, Window>()
-  /** The most `web` processes seen lately, including this one, and when that was. */
+  /**
+   * The most `web` processes seen lately, including this one; when that was, and when the store was
+   * last asked.
+   */
   #processes = 1
   #seenAt = -Infinity
   #countedAt = -Infinity

@@ -11,7 +11,7 @@ const SEARCHED_AFTER_MS = 30_000
 /** Rows looked up in one statement. */
 const MAX_BATCH = 500
 
-/** Finds and settles these rows. One per process. */
+/** Finds and settles the rows of requests whose response was lost. One per process. */
 export class LostResponses {
   readonly #store: Store
   readonly #clock: Clock

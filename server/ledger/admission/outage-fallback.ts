@@ -172,8 +172,8 @@ export class OutageFallback {
   }
 
   /**
-   * The store has failed for a request that was passed on to it; returns whether that was an
-   * outage.
+   * The store has failed for a request that was passed on to it; returns whether that is an outage,
+   * so that the request is decided here.
    */
   rejected(one: TrackedAdmission, error: unknown): boolean {
     this.#releaseShare(one, false)

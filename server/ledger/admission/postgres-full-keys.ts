@@ -12,7 +12,7 @@ const MAX_HELD = 1_000
 export class FullKeys {
   readonly #clock: Clock
   readonly #delay: ReleaseDelay
-  /** Id → the time until which it stays full at least (monotonic milliseconds). */
+  /** Id → its limit, and the time until which it stays full at least (monotonic milliseconds). */
   readonly #keys = new Map<string, { rpm: number; until: number }>()
 
   constructor(clock: Clock, delay: ReleaseDelay) {

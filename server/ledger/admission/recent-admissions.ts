@@ -86,7 +86,7 @@ export async function hasAdmissions(
   return (await found.executeTakeFirst()) !== undefined
 }
 
-/** The same by key. */
+/** The times of each key or child, as views of `times`. */
 export function timesByKey({
   keys,
   ends,
@@ -116,8 +116,8 @@ export interface KeyAdmissions {
  * hour by the wall clock (`now`) count as made when this boot began.
  *
  * Rows are in the order in which they became durable. Their times are nearly in order, because a
- * unit is stamped before it waits for the store. It never waits as long as a window, so the search
- * ends at a row that is a window older than `since`.
+ * request is stamped before it waits for the store. It never waits as long as a window, so the
+ * search ends at a row that is a window older than `since`.
  */
 export const recent = procedure(
   import.meta.url,

@@ -64,11 +64,11 @@ export class ReservationBatches {
   #lastBatchAt = -Infinity
   /** The patience of the least patient waiting request (milliseconds). */
   #patience = Infinity
-  /** The newest known admission of the ledger. */
+  /** `seq` of the newest known admission of the ledger. */
   #seen: number
   #onDrained: (() => void) | undefined
 
-  /** @param seen the newest admission of the ledger */
+  /** @param seen `seq` of the newest admission of the ledger */
   constructor(store: Store, instance: string, clock: Clock, seen: number, listener: BatchListener) {
     this.#store = store
     this.#instance = instance

@@ -22,7 +22,7 @@ export type ForeignAdmission = {
 /** The data of a batch, apart from its rows. */
 export type ReserveArgs = {
   instance: string
-  /** The last admission of the ledger known to the calling process. */
+  /** `seq` of the last admission of the ledger known to the calling process. */
   seen: number
   /** Admissions before this moment of this boot no longer matter (microseconds, monotonic). */
   since: number
@@ -39,7 +39,8 @@ export type ReserveArgs = {
 /** The writer's decision about a batch. */
 export type ReserveResult = {
   /**
-   * The newest admission of the ledger before this batch. The written rows follow it, in order.
+   * `seq` of the newest admission of the ledger before this batch. The written rows follow it, in
+   * order.
    */
   seen: number
   /**
@@ -58,7 +59,7 @@ const MAX_FOREIGN = 10_000
  * Writes reservations and, in the same transaction, checks for other processes' admissions: those
  * since the calling process last looked are subtracted from the room that it saw.
  *
- * @param rows see `reservations`
+ * @param rows see `encodeReservations`
  */
 export const reserve = procedure(
   import.meta.url,
@@ -133,7 +134,7 @@ function overLimit(rows: Json<EncodedRows>, room: Map<string, number>): number[]
  * Inserts rows of requests that were already admitted, once each, regardless of the windows; some
  * may already exist. Returns the `seq` of each.
  *
- * @param args.rows see `reservations`
+ * @param args.rows see `encodeReservations`
  */
 export const recordAdmitted = procedure(
   import.meta.url,

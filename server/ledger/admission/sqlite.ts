@@ -63,7 +63,7 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   readonly #limiters = new Map<string, KeyLimiter>()
   readonly #batches: ReservationBatches
   readonly #tidying: NodeJS.Timeout
-  /** The newest admission of another process in the windows. */
+  /** `seq` of the newest admission of another process in the windows. */
   #merged = 0
 
   constructor(

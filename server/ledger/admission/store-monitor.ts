@@ -19,7 +19,7 @@ export interface StoreMonitorParts {
   readonly clock: Clock
   /** This process's instance. */
   readonly instance: string
-  /** Ids of processes that are not passed to `onResponse`. */
+  /** Ids of the processes that this one counted when it joined. */
   readonly known: readonly string[]
   /**
    * Whether nothing admitted here waits to be written, so that others may rely on being counted.

@@ -39,7 +39,7 @@ export class TrackedAdmission implements PendingAdmission {
   isAdmittedHere = false
   /** Whether it uses its key's share while the store decides. */
   hasShare = false
-  /** Its `seq` in the store, if it was admitted. */
+  /** Its row in the store, if the store admitted it. */
   #row: AdmittedRow | null = null
 
   constructor(call: AdmitCall, listener: DecisionListener) {

@@ -13,7 +13,7 @@ import type { Store } from '../../store/open.ts'
 import { all, procedure, run, type Steps } from '../../store/procedure.ts'
 
 /**
- * How long to wait for a process that does not count others, and how long a count is valid
+ * How long to wait for a process that does not count a new one, and how long a count is valid
  * (milliseconds): several times the interval between two counts.
  */
 export const UNCOUNTED_MS = 10_000
@@ -63,7 +63,7 @@ export const exchangeCounts = procedure(
   'rows',
 )
 
-/** The result of joining the other processes. */
+/** Dependencies of joining the other processes. */
 export interface Joining {
   readonly store: Store
   readonly clock: Clock

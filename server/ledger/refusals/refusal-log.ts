@@ -79,7 +79,7 @@ export const writeRefusals = procedure(
   'rows',
 )
 
-/** Deletes the oldest samples of a key that has more than its share. */
+/** Deletes the oldest samples of a key that has more than MAX_OF_KEY. */
 export const pruneRefusals = procedure(
   import.meta.url,
   'pruneRefusals',

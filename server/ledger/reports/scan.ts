@@ -59,7 +59,7 @@ export function* boundary(
   )
 }
 
-/** Whether the requests of a key belong to an account. */
+/** Whether the requests of a key belong to an account; true if either is not given. */
 export function* isKeyOf(
   db: QueryBuilder,
   account: string | null,
@@ -77,7 +77,9 @@ export function* isKeyOf(
   return row?.account_id === account
 }
 
-/** Whether the requests of a child key belong to an account and a key. */
+/**
+ * Whether the requests of a child key belong to an account and a key; true if no child is given.
+ */
 export function* isChildOf(
   db: QueryBuilder,
   account: string | null,

@@ -45,7 +45,7 @@ export interface Tally {
   violations: Violation[]
 }
 
-/** How long after its last row a day can be sealed (milliseconds). */
+/** How old the first row of a later day must be before a day is sealed (milliseconds). */
 const SEALED_AFTER = HOUR
 
 /** A day while its rows are read. */
@@ -61,7 +61,10 @@ export class OpenDay {
     this.#hash.update(before)
   }
 
-  /** Whether a row is the first one of a later day. @param now milliseconds since 1970 */
+  /**
+   * Whether a row is of a later day, and old enough that this one can be sealed. @param now
+   * milliseconds since 1970
+   */
   endsBefore({ created_at }: ProvedRow, now: number): boolean {
     return this.#day !== null && created_at >= this.#day + DAY && created_at + SEALED_AFTER <= now
   }

@@ -113,7 +113,7 @@ function* sumsOfKeys(
 const marked = (lines: readonly SumLine[], other: boolean): GroupLine[] =>
   lines.map((line) => ({ ...line, other }))
 
-/** A total minus some of its lines; undefined if no request is left. */
+/** A total minus some of its lines; empty if no request is left. */
 function without(total: SumLine, lines: readonly SumLine[]): SumLine[] {
   const rest = { ...total }
   for (const column of SUMS) {

@@ -103,7 +103,7 @@ function* usageOfChild(db: QueryBuilder, child: string): Steps<KeyUsage | null> 
   return { totals: totalsOf(totals), lastUsedAt: last }
 }
 
-/** The same for several; every requested key is in the result. */
+/** The totals of keys, and when each was last used; every requested key is in the result. */
 export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, KeyUsage>> {
   if (keys.length === 0) return new Map()
   await flushBeforeReading(store)
@@ -204,8 +204,8 @@ export function readUsage(store: Store, question: UsageQuestion): Promise<UsageL
 type NamedLine = UsageLine & { key_name?: string | null }
 
 /**
- * The same with the names of keys, as the lines of a CSV or as a whole list; null if it has too
- * many lines. @param columns of a CSV
+ * A report with the names of keys, as the lines of a CSV or as a whole JSON list; null if it has
+ * too many lines. @param columns of a CSV
  */
 export const usageText = procedure(
   import.meta.url,

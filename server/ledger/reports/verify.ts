@@ -75,7 +75,7 @@ export async function verifyWindows(store: Store, sealing: Sealing | null = null
   return { keys: await countKeys(store), ...(await proof.result()) }
 }
 
-/** Jumps from key to key along an index, as one statement. */
+/** The number of keys in the ledger. One statement jumps from key to key along an index. */
 async function countKeys(store: Store): Promise<number> {
   const { rows } = await sql<{ keys: number }>`
     with recursive found (key_id) as (
@@ -88,7 +88,7 @@ async function countKeys(store: Store): Promise<number> {
 /** A proof while its rows are read. */
 class RunningProof {
   readonly #store: Store
-  /** Null if days are not sealed. */
+  /** The time at which days are sealed (milliseconds since 1970); null if they are not. */
   #sealAt: number | null
   /** Rows up to here may have been deleted by the retention. */
   readonly #mark: number

@@ -26,7 +26,7 @@ const SETTLED_AFTER = 5 * MINUTE
  */
 const ROLL_UPS = { days: addToDays, accounts: addToAccounts, keys: addToKeys } as const
 
-/** A table of sums by a period. */
+/** The name of a coarser roll-up. */
 export type RollUp = keyof typeof ROLL_UPS
 
 const NOTHING: Mark = { before: 0, upTo: null }
@@ -155,11 +155,11 @@ export async function addHours(
   }
 }
 
-/** The hour to add, and its day. PostgreSQL would treat a bare parameter as text. */
+/** A time as a typed parameter: PostgreSQL would treat a bare one as text. */
 const bound = (time: number) => sql<number>`cast(${time} as bigint)`
 const dayOf = (hour: number) => bound(hour - (hour % DAY))
 
-/** The sums of an hour, by key or over all keys of an account, in the form to insert. */
+/** The columns of an hour's sums that are inserted into each roll-up, besides its key and time. */
 const HOUR_SUMS = ['provider', 'model', 'account_id', ...SUMS] as const
 
 /** The part of an hour to add. */

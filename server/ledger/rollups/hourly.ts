@@ -22,7 +22,7 @@ const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] 
 /** TABLE of the columns that every roll-up sums. */
 export const SUMS = [...COUNTS, ...TOKENS] as const
 
-/** The roll-up that a row belongs to. */
+/** The roll-up that a row belongs to; added to `sums` if it is new. */
 export function sumOf(
   sums: Map<string, UsageHourRow>,
   row: Pick<Settlement, (typeof ROLL_UP_KEY)[number] | 'model'>,
@@ -59,8 +59,8 @@ export function sumOf(
 }
 
 /**
- * Counts a row that has ended. @param numbers its values of `ENDED.own` @param counted already as
- * unknown, because its process was considered dead too early
+ * Counts a row that has ended. @param numbers its values of `SETTLEMENT_COLUMNS.own` @param counted
+ * whether it was already counted as unknown, because its process was considered dead too early
  */
 export function addUp(
   sum: UsageHourRow,
@@ -98,7 +98,9 @@ export function addUp(
   sum.total_ms += total_ms
 }
 
-/** An unknown value stays unknown: it is not 0. */
+/**
+ * Adds a number to a sum. Null is unknown, not 0: the sum is null only while all its numbers are.
+ */
 export function plus(sum: number | null, more: number | null): number | null {
   return more === null ? sum : (sum ?? 0) + more
 }
@@ -127,7 +129,7 @@ export function added(table: SumTable): Record<string, RawBuilder<number | null>
   ])
 }
 
-/** The statement that adds a sum to the existing row. */
+/** The statement that inserts a sum into `usage_hours`, or adds it to the existing row. */
 export function upsert(db: QueryBuilder, sum: UsageHourRow): Statement {
   const statement = cachedSql(db, 'upsert', (db) =>
     db

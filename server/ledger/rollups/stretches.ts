@@ -26,8 +26,8 @@ type Lines = SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', objec
 const PLACE = ['hour', 'key_id', 'provider', 'model'] as const
 
 /**
- * The tables differ in the name of their time column, and in whether they have a column for the
- * key.
+ * The table of a span, typed as `usage_hours`: the tables differ only in the name of their time
+ * column, and in whether they have a column for the key.
  */
 const tableOf = ({ table }: Span): 'usage_hours' => table as 'usage_hours'
 

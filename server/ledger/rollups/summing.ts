@@ -120,7 +120,7 @@ const signOf = ({ upTo }: Span): Sign => (upTo === undefined ? 1 : -1)
 export const FEWEST_ROWS = 2_000
 /** The same if they make few lines: 1 µs each. */
 export const MOST_ROWS = 16_000
-/** Whether there are few lines, each for many roll-ups. */
+/** From this many roll-ups per line on, the next statement sums twice as many. */
 const ROWS_OF_A_LINE = 4
 
 function* sumSpan(

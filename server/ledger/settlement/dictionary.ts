@@ -29,7 +29,7 @@ export interface EncodedRows {
 /** A value as JSON. Copying text between threads costs half of copying a list, and less still than objects. */
 export type Json<T> = string & { readonly packed?: T }
 
-/** Converts to JSON and back. */
+/** Converts a value to JSON. */
 export const toJson = <T>(value: T): Json<T> => JSON.stringify(value)
 /** The value of a text made by `toJson`. */
 export const fromJson = <T>(text: Json<T>): T => JSON.parse(text) as T // `toJson` made it
@@ -61,14 +61,14 @@ export function encodeRows<Row>(
   return { common: entries.map((list) => withoutLastNulls(width, list)), rows: encoded }
 }
 
-/** The first values, without the nulls at their end, which decoding restores. */
+/** The first `width` values, without the nulls at their end, which decoding restores. */
 function withoutLastNulls(width: number, values: readonly SqlValue[]): SqlValue[] {
   let length = width
   while (length > 0 && values[length - 1] === null) length--
   return values.slice(0, length)
 }
 
-/** Whether the first values of both are equal. */
+/** Whether the first `width` values of both are equal. */
 function samePrefix(width: number, one: readonly SqlValue[], other: readonly SqlValue[]): boolean {
   for (let i = width - 1; i >= 0; i--) if (one[i] !== other[i]) return false
   return true
@@ -108,7 +108,7 @@ export function decodeRows<Shared>(
   return rows
 }
 
-/** The same without the rows at some indexes. */
+/** Encoded rows without those at some indexes. */
 export function without(
   { own }: { own: readonly unknown[] },
   { common, rows }: EncodedRows,

@@ -19,7 +19,7 @@ import {
   type SettledRow,
 } from './row-codec.ts'
 
-/** Appends admitted rows. @param rows see `reservations` @param last `seq` of the last one */
+/** Appends admitted rows. @param rows see `encodeReservations` @param last `seq` of the last one */
 export function* appendToJournal(
   db: QueryBuilder,
   rows: Json<EncodedRows>,

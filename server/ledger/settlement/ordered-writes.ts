@@ -43,7 +43,8 @@ const CLOSING_MS = 3_000
 const CLOSING_RETRY_MS = 100
 
 /**
- * Retries until `write` returns that nothing is left, or CLOSING_MS have passed; returns which.
+ * Retries until `write` returns that nothing is left, or CLOSING_MS have passed; returns whether
+ * everything was written.
  */
 export async function retryUntilClosed(write: () => Promise<boolean>): Promise<boolean> {
   const until = performance.now() + CLOSING_MS

@@ -78,7 +78,7 @@ export type Settlement = Pick<
   failure?: UpstreamErrorRow | null
 }
 
-/** The encodings of reservations and settlements. */
+/** The form of reservations sent to the writer. */
 export const RESERVATION_CODEC = {
   ...ADMISSION_COLUMNS,
   values: (row) => [
@@ -148,7 +148,7 @@ export function upstreamErrorsOf(rows: readonly Settlement[]): readonly Upstream
   return found ?? NONE
 }
 
-/** A decoded reservation or settlement: its values in column order. */
+/** A reservation as decoded by the writer. */
 export type ReservedRow = {
   common: Common<Pick<Reservation, (typeof RESERVATION_CODEC.common)[number]>>
   own: SqlValue[]
@@ -183,7 +183,10 @@ export function cachedSql(
   return sql
 }
 
-/** A query with a parameter for each of some columns; the values are bound when it runs. */
+/**
+ * A row for a query in which each of some columns is a parameter; the values are bound when it
+ * runs.
+ */
 const blank = <C extends string>(columns: readonly C[]) =>
   Object.fromEntries(columns.map((column) => [column, null])) as Record<C, never>
 
@@ -195,7 +198,7 @@ const RESERVED_ROW = {
   boot: 0,
   state: RESERVED_STATE,
 }
-/** @returns in the order of the columns of `enterReserved` */
+/** @returns the values in the order of the columns of `insertReserved` */
 export const reservedValues = (
   { common, own }: ReservedRow,
   seq: number,
@@ -216,7 +219,7 @@ export const insertReservedOnce = (db: QueryBuilder): string =>
       .onConflict((conflict) => conflict.column('id').doNothing()),
   )
 
-/** Inserts a finished request. Its parameters are `endedValues`. */
+/** Inserts a finished request. Its parameters are `settledInsertValues`. */
 export const insertSettled = (db: QueryBuilder): string =>
   cachedSql(db, 'enter ended', (db) =>
     db.insertInto('requests').values({
@@ -229,8 +232,8 @@ export const insertSettled = (db: QueryBuilder): string =>
   )
 
 /**
- * @returns in the order of the columns of `enterEnded`; the model, which is in both tables, comes
- *   first
+ * @returns the values in the order of the columns of `insertSettled`; the model, which is in both
+ *   tables, comes first
  */
 export function settledInsertValues(
   { common, own }: ReservedRow,
@@ -249,7 +252,10 @@ export function settledInsertValues(
   ]
 }
 
-/** Ends a request that is in the ledger, from a state. Its parameters are `endValues`. */
+/**
+ * Ends a request that is in the ledger, from a state. Its parameters are `settledUpdateValues`,
+ * then its `seq`.
+ */
 export const updateSettled = (db: QueryBuilder, from: RequestRow['state']): string =>
   cachedSql(db, `end ${from}`, (db) =>
     db
@@ -258,7 +264,7 @@ export const updateSettled = (db: QueryBuilder, from: RequestRow['state']): stri
       .where('seq', '=', 0)
       .where('state', '=', sql.lit(from)),
   )
-/** @returns in the order of the columns of `end` */
+/** @returns the values in the order of the columns of `updateSettled`, then `seq` */
 export const settledUpdateValues = ({ common, own }: SettledRow): SqlValue[] => [
   ...common.values.slice(0, SETTLEMENT_COLUMNS.common.length),
   ...own,

@@ -18,11 +18,11 @@ import { addUp, sumOf, upsert } from '../rollups/hourly.ts'
 
 /**
  * Flushes the journal, completes rows, and adds them to the roll-ups. A row that is already
- * complete is unchanged. @param packed see `settlements`
+ * complete is unchanged. @param packed see `encodeSettlements`
  */
 export const settle = procedure(import.meta.url, 'settle', settleAll)
 
-/** The same, with upstream errors. */
+/** Inserts upstream errors, then does the same as `settle`. */
 export const settleWithErrors = procedure(
   import.meta.url,
   'settleWithErrors',
