@@ -17,6 +17,8 @@ export interface InspectedStore {
 }
 
 /**
+ * Reads the state of a store.
+ *
  * @throws SetupError if it cannot be read, or a newer version of Tollmark wrote it;
  *   StoreUnreachable
  */

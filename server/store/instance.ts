@@ -11,21 +11,24 @@ import { first, procedure, run } from './procedure.ts'
 import { StoreError, type StoreErrorCode } from './store-error.ts'
 
 /**
- * Interval of heartbeats, and so the longest time until the rows of a killed process of this
- * machine are released.
+ * Interval of heartbeats (milliseconds), and so the longest time until the rows of a killed process
+ * of this machine are released.
  */
 const BEAT = 5000
 /**
- * A process on another machine is considered dead after this time without a heartbeat. On this
- * machine we check whether it runs.
+ * A process on another machine is considered dead after this time (milliseconds) without a
+ * heartbeat. On this machine we check whether it runs.
  */
 const LEASE = 30_000
 /**
- * If our own last heartbeat is older, we or the store were suspended, or its clock was set. Then do
- * not expire others.
+ * If our own last heartbeat is older (milliseconds), we or the store were suspended, or its clock
+ * was set. Then do not expire others.
  */
 const LATE = 15_000
-/** Heartbeats in time before others may be expired again, so that they have sent theirs. */
+/**
+ * How many of our heartbeats in a row must be in time before we expire others again: meanwhile,
+ * they can send theirs.
+ */
 const STEADY = 2
 
 /**
@@ -95,7 +98,10 @@ export const beat = procedure(
   },
 )
 
-/** Sends the heartbeats of one instance, one after the other. */
+/**
+ * Returns a function that sends one heartbeat of an instance; call it again only when it has
+ * resolved.
+ */
 export function signer(self: Self): (store: Store, now: number, dead: string[]) => Promise<void> {
   // The first process on a store whose processes have all died cleans it up immediately.
   let inTime = STEADY

@@ -92,6 +92,7 @@ export interface StoreOptions {
   data: string
   /** `sqlite:PATH`, `postgres://…`, or null for `tollmark.db` in the data folder. */
   databaseUrl: URL | null
+  /** Milliseconds since 1970; recorded with the migrations that run. */
   now: number
   /**
    * Whether the folder of a SQLite file must exist: a command that only reads must not create a

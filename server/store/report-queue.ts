@@ -51,7 +51,7 @@ export interface Reading {
  * Opens a queue for reads of a store.
  *
  * @param thread several queues may share it; its opener closes it after them
- * @param shares turns of concurrent tasks by the time that each has used
+ * @param shares the limits of its kind, a row of SHARES
  */
 export function openReading(thread: Pick<ReadingThread, 'send'>, shares: Shares): Reading {
   return new ReportQueue(thread, shares)
@@ -147,7 +147,7 @@ class ReportQueue implements Reading {
 /** The owner of the server's own reports. */
 export const NOBODY = ''
 
-/** The reports of one owner. */
+/** The parts of a store that read reports, on behalf of one owner. */
 export function reportsOf(
   reading: Reading,
   owner: string,

@@ -1,4 +1,4 @@
-// A write as plain data, because it is sent to the writer's thread.
+// SQL statements as plain data, because they are sent to the store's threads.
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { Database } from './schema.ts'
 
@@ -18,7 +18,7 @@ export interface StatementResult {
   readonly affected: number
 }
 
-/** The result of a unit of one statement. */
+/** The result of the only statement that was run. */
 export function onlyResult(results: readonly StatementResult[]): StatementResult {
   const [result] = results
   if (result === undefined) throw new Error('a statement returned no result')

@@ -15,6 +15,7 @@ import { makeBackup } from './backup.ts'
 import { decryptWith, encryptFor } from './encryption.ts'
 import { openJournal, type BackupReader, type JournalWriter } from './target.ts'
 
+/** The source and the target of the backups, and how often changes are written. */
 export interface ShippingOptions {
   readonly store: Store
   readonly storage: Config['storage']
@@ -247,7 +248,7 @@ export async function applyJournal(
 const damaged = (number: number): SetupError =>
   new SetupError(`Piece ${number} of the backup's journal is missing or damaged.`)
 
-/** Null if a byte was changed or is missing: gzip has a checksum. */
+/** Decompresses a piece. Null if a byte was changed or is missing: gzip has a checksum. */
 function opened(bytes: Buffer): Buffer | null {
   try {
     return gunzipSync(bytes)

@@ -34,7 +34,7 @@ export const BLOB_FOLDER = 'blobs/'
 /** The prefix of journal pieces' names in a backup; the manifest does not list them. */
 export const JOURNAL_FOLDER = 'journal/'
 
-/** @throws SetupError if the text is not a manifest of ours */
+/** Reads a manifest. @throws SetupError if the text is not a manifest of ours */
 export function parseManifest(text: string): Manifest {
   try {
     const found: unknown = JSON.parse(text)

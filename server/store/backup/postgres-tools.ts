@@ -10,7 +10,9 @@ import { SetupError } from '../../common/errors.ts'
  */
 export type ToolEnvironment = Readonly<Record<string, string | undefined>>
 
-/** The whole database in `pg_dump`'s custom format, consistent as of one moment. */
+/**
+ * Writes the whole database to `path` in `pg_dump`'s custom format, consistent as of one moment.
+ */
 export function dumpPostgres(
   url: URL,
   path: string,
@@ -75,7 +77,7 @@ function splitPassword(url: URL): { database: string; password: string | null } 
   }
 }
 
-/** Sorted so that the newest version, which reads every older server, comes first. */
+/** The path of a program: that of the newest version, which reads every older server. */
 function findTool(name: string, searchPath: string): string {
   const newest = globSync(`/usr/lib/postgresql/*/bin/${name}`).sort((a, b) =>
     b.localeCompare(a, 'en', { numeric: true }),

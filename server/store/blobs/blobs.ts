@@ -51,8 +51,8 @@ export interface OpenedBlob {
 /** The expiry of blobs without a limited lifetime. */
 export const FOR_NOW = Number.MAX_SAFE_INTEGER
 /**
- * How long a blob may exist without an owner while its instance lives: longer than any request or
- * job takes from `keepBlob` to `takeBlob`.
+ * How long (milliseconds) a blob may exist without an owner while its instance lives: longer than
+ * any request or job takes from `keepBlob` to `takeBlob`.
  */
 const UNTAKEN = HOUR
 const SWEEP_AT_ONCE = 200

@@ -1,6 +1,6 @@
 import type { Migration } from './index.ts'
 
-/** Stored bytes, and the answers that an Idempotency-Key repeats. */
+/** Stored bytes, and the responses that an Idempotency-Key repeats. */
 export const blobs: Migration = {
   name: '0003-blobs',
   up: (schema) => [

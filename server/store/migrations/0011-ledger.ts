@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './index.ts'
 
-/** The requests of keys, and what they used by the hour. */
+/** The requests of keys, and their usage by the hour. */
 export const ledger: Migration = {
   name: '0011-ledger',
   up: (schema) => [
@@ -33,8 +33,8 @@ export const ledger: Migration = {
       .addColumn('tokens_out', 'bigint')
       .addColumn('tokens_cached', 'bigint')
       .addColumn('tokens_reasoning', 'bigint'),
-    // The window of a key and its newest requests; an account's newest requests; what a dead
-    // process left behind.
+    // For a key's window and its newest requests; an account's newest requests; the open requests
+    // of dead processes.
     schema.createIndex('requests_key').on('requests').columns(['key_id', 'seq']),
     schema.createIndex('requests_account').on('requests').columns(['account_id', 'seq']),
     schema

@@ -1,6 +1,6 @@
 import type { Migration } from './index.ts'
 
-/** What is presented to providers, sealed. */
+/** The credentials for providers, encrypted, and the objects that providers store. */
 export const credentials: Migration = {
   name: '0012-credentials',
   up: (schema) => [

@@ -1,6 +1,6 @@
 import type { Migration } from './index.ts'
 
-/** Conversions in the background. */
+/** Background conversions. */
 export const jobs: Migration = {
   name: '0020-jobs',
   up: (schema) => [

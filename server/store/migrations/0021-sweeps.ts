@@ -1,6 +1,6 @@
 import type { Migration } from './index.ts'
 
-/** Sweeps look at what is due, and never at everything. */
+/** Indexes by which sweeps find the rows that are due without reading all others. */
 export const sweeps: Migration = {
   name: '0021-sweeps',
   up: (schema) => [

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './index.ts'
 
-/** The sums of usage_hours. */
+/** The columns of usage_hours that are summed; those of TOKENS may be null. */
 const COUNTS = [
   'requests',
   'errors',
@@ -16,7 +16,7 @@ const COUNTS = [
 ]
 const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning']
 
-/** What keys used by the day, summed up from the hours. */
+/** The usage of keys by the day, summed from the hours. */
 export const usageDays: Migration = {
   name: '0032-usage-days',
   up: (schema) => {
@@ -32,13 +32,13 @@ export const usageDays: Migration = {
     return [
       days.addPrimaryKeyConstraint('usage_days_pk', ['key_id', 'day', 'provider', 'model']),
       schema.createIndex('usage_days_account').on('usage_days').columns(['account_id', 'day']),
-      // What has not been added to its day yet.
+      // For the hours that have not been added to their days yet.
       schema.createIndex('usage_hours_hour').on('usage_hours').column('hour'),
       schema
         .createTable('usage_added')
         .addColumn('name', 'text', (c) => c.primaryKey())
         .addColumn('before', 'bigint', (c) => c.notNull()),
-      // What is not an ordinary success: few rows, looked for among many.
+      // For requests that did not simply succeed: few rows among many.
       schema
         .createIndex('requests_odd')
         .on('requests')

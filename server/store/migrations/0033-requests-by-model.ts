@@ -1,8 +1,7 @@
 import type { Migration } from './index.ts'
 
 /**
- * For lists of one model's requests: without it, a model that hardly anybody calls is looked for in
- * every row.
+ * For lists of one model's requests: without it, a search for a rarely used model reads every row.
  */
 export const requestsByModel: Migration = {
   name: '0033-requests-by-model',

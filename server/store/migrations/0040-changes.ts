@@ -1,14 +1,14 @@
 import type { Migration } from './index.ts'
 
 /**
- * The channel on which PostgreSQL tells of changes; what is told is the name of the process that
+ * The channel on which PostgreSQL announces changes; the payload is the name of the process that
  * made them.
  */
 export const CHANNEL = 'tollmark_changes'
 
 /**
- * SQL that lets every process know when a table has changed. Not for tables that each request
- * writes: telling is one at a time in PostgreSQL.
+ * SQL that announces every change to a table to all processes. Not for tables that each request
+ * writes: PostgreSQL sends notifications one transaction at a time.
  */
 export function announce(table: string): string {
   return `create trigger tollmark_announce after insert or update or delete on ${table} for each statement execute function tollmark_announce()`

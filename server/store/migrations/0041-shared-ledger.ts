@@ -1,10 +1,10 @@
 import type { Migration } from './index.ts'
 
-// What the ledger needs where many machines write it: see server/ledger/admission/postgres.ts for
-// the argument why the window holds.
+// The parts of the ledger for many machines on one database: server/ledger/admission/postgres.ts
+// explains why the windows are exact.
 //
-// `nth` counts the admissions of a key without a gap. So "fewer than N in the last minute" is one
-// look at the N-th newest, whatever N is. `mono` is the ledger's own time in microseconds: the
+// `nth` numbers the admissions of a key without gaps. So "fewer than N in the last minute" is one
+// lookup of the N-th newest, whatever N is. `mono` is the ledger's own time in microseconds: the
 // database's clock and a correction that undoes its steps. `boot` is always 0.
 export const sharedLedger: Migration = {
   name: '0041-shared-ledger',
@@ -19,11 +19,11 @@ export const sharedLedger: Migration = {
        select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint + correction from ledger_clock where one
      $$`,
 
-    // Lets through what the windows allow, and writes it. asked: [{id, account_id, key (place in
-    // keys, from 1), place (among those of its key, from 1), provider, model, endpoint, method,
-    // context, created_at}, …]; keys: [{id, rpm, wanted}, …]; locks: one for each key, ascending.
-    // It does nothing where its time is not between earliest and latest. No scan of the whole
-    // table: a plan made while it was small stays.
+    // Admits the requests that the windows allow, and writes them. asked: [{id, account_id, key
+    // (place in keys, from 1), place (among those of its key, from 1), provider, model, endpoint,
+    // method, context, created_at}, …]; keys: [{id, rpm, wanted}, …]; locks: one for each key,
+    // ascending. It does nothing if its time is not between earliest and latest. Sequential scans
+    // are off, because a plan made while the table was small is kept.
     `create function tollmark_admit(asked json, keys json, locks bigint[], asker text, width bigint, earliest bigint, latest bigint)
      returns json language plpgsql volatile set enable_seqscan = off as $$
      declare
@@ -79,8 +79,8 @@ export const sharedLedger: Migration = {
        return json_build_object('doubt', false, 'present', tollmark_ledger_time(), 'passed', passed, 'waits', waits, 'numbers', coalesce(numbers, '{}'));
      end $$`,
 
-    // An admission that was let go later than it was written counts from then on; and so do those
-    // of its key that came after it.
+    // An admission that was released later than it was written counts from its release on, and so
+    // do later ones of its key.
     `create function tollmark_restamp(locks bigint[], key_ids text[], numbers bigint[], stamp bigint) returns void language plpgsql volatile set enable_seqscan = off as $$
      declare
        held bigint;

@@ -1,8 +1,8 @@
 import type { Migration } from './index.ts'
 
 /**
- * A job that has come, and one that has changed its state, is heard of at once by the processes
- * that run jobs or show them; progress is not.
+ * Announces new jobs and changes of their status to the processes that run or show jobs; progress
+ * is not announced.
  */
 export const announcedJobs: Migration = {
   name: '0042-announced-jobs',

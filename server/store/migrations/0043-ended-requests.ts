@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Migration } from './index.ts'
 
 /**
- * The requests of an account, and of its models, in one index in place of two. It holds a request
- * from its end on: hundreds enter it together and share pages, where each reservation would be
- * written by itself. Those under way are in the small index that tells them from the others.
+ * One index for the requests of an account, and of its models, instead of two. It has only ended
+ * requests: hundreds are added together and share pages, where each reservation would be written
+ * separately. Requests in progress have a small index of their own.
  */
 export const endedRequests: Migration = {
   name: '0043-ended-requests',

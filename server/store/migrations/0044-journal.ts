@@ -1,9 +1,9 @@
 import type { Migration } from './index.ts'
 
 /**
- * Where requests are written down when they are let through, on SQLite: one row for all of a
- * moment, as text. They enter `requests` some milliseconds later, hundreds at once, and most of
- * them complete: see server/ledger/settlement/journal.ts. On PostgreSQL it stays empty.
+ * The write-ahead journal of admissions on SQLite: one row for each batch, as text. The batches are
+ * moved to `requests` some milliseconds later, hundreds of rows at once, most of them complete: see
+ * server/ledger/settlement/journal.ts. On PostgreSQL it stays empty.
  */
 export const journal: Migration = {
   name: '0044-journal',

@@ -1,9 +1,9 @@
 import type { Migration } from './index.ts'
 
 /**
- * Which providers a key may call, whether it may change anything there, and whose stored objects it
- * may name. Keys made before this migration keep what they could do until then: they may name
- * everything that the account with the provider holds.
+ * The providers that a key may call, whether it may only read there, and whose stored objects it
+ * may name. Keys from before this migration may name all objects of the provider's account, as
+ * before.
  */
 export const keyObjects: Migration = {
   name: '0050-key-objects',

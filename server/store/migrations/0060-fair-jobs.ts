@@ -2,10 +2,9 @@ import { CompiledQuery } from 'kysely'
 import type { Migration } from './index.ts'
 
 /**
- * Jobs of all accounts in one order in which the accounts take turns: `turn`, and what a job that
- * fails gives back: a conversion of `counted_day`, at most `quota_limit` times a day (null: the
- * plan has no limit). What waits already gets its turns as if it had just come; it counted for
- * good.
+ * `turn` orders the jobs of all accounts, so that accounts take turns. A job that fails is
+ * refunded: one conversion of `counted_day`, of which the account has `quota_limit` a day (null: no
+ * limit). Waiting jobs get their turns as if they had just been created, and are not refunded.
  */
 export const fairJobs: Migration = {
   name: '0060-fair-jobs',

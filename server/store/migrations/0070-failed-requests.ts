@@ -2,9 +2,9 @@ import { CompiledQuery, sql } from 'kysely'
 import type { Migration } from './index.ts'
 
 /**
- * A request that no provider answered has the status that its caller was answered, so that whoever
- * looks for 502 finds it; and the index of what is no ordinary success holds answers that broke
- * off, too. See server/ledger/outcome.ts.
+ * A request without a provider's response gets the status that its caller received, so that a
+ * search for 502 finds it. The index of requests that did not simply succeed includes incomplete
+ * responses. See server/ledger/outcome.ts.
  */
 export const failedRequests: Migration = {
   name: '0070-failed-requests',

@@ -1,8 +1,8 @@
 import type { Migration } from './index.ts'
 
 /**
- * Samples of the requests that the proxy refused, and how many there were by key, code and minute:
- * see server/ledger/refusals/refusal-log.ts.
+ * Samples of the requests that the proxy refused, and their numbers by key, code and minute: see
+ * server/ledger/refusals/refusal-log.ts.
  */
 export const refusals: Migration = {
   name: '0071-refusals',

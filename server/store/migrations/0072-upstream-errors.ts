@@ -1,8 +1,8 @@
 import type { Migration } from './index.ts'
 
 /**
- * What upstreams said of requests that they answered with an error. Apart from the requests: few
- * have it, and each is some hundred bytes.
+ * The error texts of upstreams for failed requests. In a separate table, because few requests have
+ * one, of a few hundred bytes.
  */
 export const upstreamErrors: Migration = {
   name: '0072-upstream-errors',

@@ -1,8 +1,8 @@
 import type { Migration } from './index.ts'
 
 /**
- * Keys that were taken out of every list: their rows stay, because reports name them and changes of
- * keys are numbered by the highest one.
+ * When a key was removed from every list. Its row stays, because reports name it, and because the
+ * highest `revision` among the rows numbers the next change.
  */
 export const purgedKeys: Migration = {
   name: '0073-purged-keys',

@@ -1,8 +1,8 @@
 import type { Migration } from './index.ts'
 
 /**
- * Accounts that were deleted, whose rows stay for what refers to them; and links by which a person
- * sets a new password.
+ * When an account was deleted; its row stays, because others refer to it. And links to reset a
+ * password.
  */
 export const accountEnds: Migration = {
   name: '0074-account-ends',

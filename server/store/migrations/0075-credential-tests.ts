@@ -1,6 +1,6 @@
 import type { Migration } from './index.ts'
 
-/** What came of the last test call with each credential, those of the environment included. */
+/** The result of the last test call with each credential, including those from the environment. */
 export const credentialTests: Migration = {
   name: '0075-credential-tests',
   up: (schema) => [

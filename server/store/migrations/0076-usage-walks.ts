@@ -1,8 +1,8 @@
 import type { Migration } from './index.ts'
 
 /**
- * Roll-ups are summed a number of rows at a time: the indexes by time are in the order of all that
- * tells rows apart.
+ * Roll-ups are summed a bounded number of rows at a time, so the indexes by time have all columns
+ * that distinguish rows.
  */
 export const usageWalks: Migration = {
   name: '0076-usage-walks',

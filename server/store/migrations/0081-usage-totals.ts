@@ -1,7 +1,7 @@
 import type { CreateTableBuilder } from 'kysely'
 import type { Migration } from './index.ts'
 
-/** The sums of usage_hours. */
+/** The columns of usage_hours that are summed; those of TOKENS may be null. */
 const COUNTS = [
   'requests',
   'errors',
@@ -23,9 +23,9 @@ function withSums(table: CreateTableBuilder<string, string>): CreateTableBuilder
 }
 
 /**
- * Roll-ups of whole accounts, and totals of keys. They are empty at first: upkeep fills them an
- * hour at a time from usage_hours (server/ledger/rollups/coarser.ts), and reports read hours until
- * then.
+ * Roll-ups of whole accounts, and totals of keys. They are empty at first: maintenance fills them
+ * an hour at a time from usage_hours (server/ledger/rollups/coarser.ts), and reports read hours
+ * until then.
  */
 export const usageTotals: Migration = {
   name: '0081-usage-totals',

@@ -1,7 +1,7 @@
 import type { Migration } from './index.ts'
 
 /**
- * Up to which roll-up of the hour that begins at the mark has been added; null: to none
+ * The last row of usage_hours, in the hour that begins at the mark, that has been added; null: none
  * (server/ledger/rollups/coarser.ts).
  */
 export const usageSteps: Migration = {

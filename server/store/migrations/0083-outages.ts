@@ -1,9 +1,9 @@
 import type { Migration } from './index.ts'
 
 /**
- * `outage` is 1 for a request that was admitted while the store did not answer
- * (server/ledger/admission/outage-fallback.ts); null for all others. `role` says whether an instance
- * admits requests; null where an older version wrote it, which may.
+ * `outage` is 1 for a request that was admitted while the store did not respond
+ * (server/ledger/admission/outage-fallback.ts); null for all others. `role` says whether an
+ * instance admits requests; null if an older version wrote it, which admits requests.
  */
 export const outages: Migration = {
   name: '0083-outages',

@@ -1,6 +1,6 @@
 import type { Migration } from './index.ts'
 
-/** The id by which the upstream knows a request; null in rows from before. */
+/** The upstream's id of a request; null in older rows. */
 export const upstreamRequestIds: Migration = {
   name: '0084-upstream-request-ids',
   up: (schema) => [schema.alterTable('requests').addColumn('upstream_request_id', 'text')],

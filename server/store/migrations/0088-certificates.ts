@@ -1,6 +1,6 @@
 import type { Migration } from './index.ts'
 
-/** Whether a job is certified, and its certificate; jobs from before have none. */
+/** Whether a job is certified, and its certificate; older jobs have none. */
 export const certificates: Migration = {
   name: '0088-certificates',
   up: (schema) => [

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Migration } from './index.ts'
 
-// Keys that narrow another one, and the requests that they send. Those are rows of the parent
-// (`key_id`), which they count under, and name the child besides.
+// Child keys, which narrow a parent key, and their requests. A request of a child has its parent as
+// `key_id`, whose limit it counts under, and the child as `child_id`.
 //
-// On PostgreSQL `child_nth` counts the admissions of a child that has a limit of its own, as `nth`
-// counts those of the key. All rows of a child are written under its parent's lock, so it needs
-// none of its own.
+// On PostgreSQL, `child_nth` numbers the admissions of a child with its own limit, as `nth` does
+// those of a key. All rows of a child are written under its parent's lock, so it needs none of its
+// own.
 export const childKeys: Migration = {
   name: '0090-child-keys',
   up: (schema) => [
@@ -31,11 +31,11 @@ export const childKeys: Migration = {
     'alter table requests add column child_nth bigint',
     'create unique index requests_child_nth on requests (child_id, child_nth) where child_nth is not null',
 
-    // As in 0041-shared-ledger, with a second limit. keys: [{id, rpm, wanted, child, child_rpm}, …],
-    // those with the same id side by side, and of each id no more wanted than its rpm, of each child
-    // no more than its own. `child` is null where the rows count under their key alone. asked also
-    // has child_id and end_user. child_waits are the child's own; of both, only the limit that
-    // refuses the next request has one. version is that of the ledger's time.
+    // As in 0041-shared-ledger, with a second limit. keys: [{id, rpm, wanted, child, child_rpm},
+    // …], where entries with the same id are adjacent, want no more than its rpm together, and no
+    // more than child_rpm for each child. `child` is null if the rows count only under their key.
+    // asked also has child_id and end_user. In `waits` and `child_waits`, only the limit that
+    // refuses the next request is not 0. version is that of the correction of the ledger's time.
     `create or replace function tollmark_admit(asked json, keys json, locks bigint[], asker text, width bigint, earliest bigint, latest bigint)
      returns json language plpgsql volatile set enable_seqscan = off as $$
      declare

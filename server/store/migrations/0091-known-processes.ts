@@ -1,8 +1,8 @@
 import type { Migration } from './index.ts'
 
 /**
- * The ids of the processes that an instance counts among those that admit requests, with commas
- * between them; null before its first count (server/ledger/admission/web-processes.ts).
+ * The ids of the processes that an instance counts as admitting requests, separated by commas; null
+ * before its first count (server/ledger/admission/web-processes.ts).
  */
 export const knownProcesses: Migration = {
   name: '0091-known-processes',

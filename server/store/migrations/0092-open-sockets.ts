@@ -1,9 +1,9 @@
 import type { Migration } from './index.ts'
 
 /**
- * WebSockets that are open through the proxy, each written by the process that holds it
- * (server/proxy/socket/socket-table.ts); its rows go with its instance. `ending` is 1 where an
- * operator wants a socket to end: the only change that processes tell each other at once.
+ * Open WebSockets through the proxy, each written by its process
+ * (server/proxy/socket/socket-table.ts) and deleted with that process's instance. `ending` is 1 if
+ * an operator has asked to close a socket: the only change that is announced.
  */
 export const openSockets: Migration = {
   name: '0092-open-sockets',

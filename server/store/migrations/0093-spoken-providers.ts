@@ -1,6 +1,6 @@
 import type { Migration } from './index.ts'
 
-/** The built-in provider whose API an added one has; null is OpenAI's dialect. */
+/** The built-in provider whose API an added one implements; null is OpenAI's dialect. */
 export const spokenProviders: Migration = {
   name: '0093-spoken-providers',
   up: (schema) => [schema.alterTable('providers').addColumn('speaks', 'text')],

@@ -1,8 +1,8 @@
 import type { Migration } from './index.ts'
 
 /**
- * Processes that admit requests hear at once when another one has written whom it counts
- * (server/ledger/admission/web-processes.ts); heartbeats are not announced.
+ * Announces to the processes that admit requests when another one has written the processes that it
+ * counts (server/ledger/admission/web-processes.ts); heartbeats are not announced.
  */
 export const announcedProcesses: Migration = {
   name: '0094-announced-processes',

@@ -3,8 +3,8 @@ import type { Migration } from './index.ts'
 
 /**
  * The days of the ledger that `tollmark verify` has read and proved (server/ledger/reports/
- * sealed-days.ts), and up to which row the retention has deleted some. An earlier version did not
- * write that down, so it may have been any row that there is.
+ * sealed-days.ts), and the last row up to which retention may have deleted rows. Earlier versions
+ * did not record it, so at first it is the newest row.
  */
 export const sealedDays: Migration = {
   name: '0096-sealed-days',

@@ -1,8 +1,8 @@
 import type { Migration } from './index.ts'
 
 /**
- * tollmark_admit as in 0095-admissions, which says besides how long it has waited for the locks of
- * its keys (`waited`, microseconds): stamps are taken after that, so such a wait makes none of them
+ * tollmark_admit as in 0095-admissions, which also returns how long it waited for the locks of its
+ * keys (`waited`, microseconds). Stamps are taken after that, so such a wait makes none of them
  * late.
  */
 export const lockWaits: Migration = {

@@ -2,13 +2,12 @@ import type { Migration } from './index.ts'
 
 /**
  * tollmark_admit as in 0097-lock-waits, with an `allowance` (microseconds): how much later than
- * promptly the process may let the requests go. The stamps of their windows are later by that, and
- * so no second call has to move them. Decisions are by the present time, because stamps may be
- * ahead of it: by 250 ms at most, or the clock was set back. Rows have the time of the decision.
+ * promptly the process may release the requests. The stamps of their windows are later by that, so
+ * no second call has to move them. Decisions use the present time, which stamps may be ahead of: by
+ * at most 250 ms, unless the clock was set back. Rows have the time of the decision.
  *
- * Of a window it reads only the stamps that can stop one of the wanted requests: those up to the one
- * that has the last of their numbers. Without that end, it read all stamps of a key whose window was
- * not used up.
+ * It reads only the stamps of a window that can refuse one of the wanted requests. Without an upper
+ * bound, it would read all stamps of a key whose window is not full.
  */
 export const allowances: Migration = {
   name: '0098-allowances',
@@ -117,8 +116,8 @@ export const allowances: Migration = {
          'numbers', coalesce(numbers, '{}'));
      end $$`,
 
-    // What processes of the version before call. It stays the same function, with other contents,
-    // because a call that has looked it up already would not find another.
+    // Called by processes of the previous version. It is replaced in place, because a call that has
+    // already looked it up would not find another one.
     `create or replace function tollmark_admit(asked json, keys json, locks bigint[], asker text, width bigint, earliest bigint, latest bigint)
      returns json language plpgsql volatile set enable_seqscan = off as $$
      begin

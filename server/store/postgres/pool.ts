@@ -5,8 +5,8 @@ import type { SqlValue, Statement, StatementResult } from '../statement.ts'
 import { storeError } from './error.ts'
 
 /**
- * Units that may wait for a connection. More means that the database cannot keep up: rejecting them
- * is better than an unbounded queue.
+ * Transactions that may wait for a connection. More mean that the database cannot keep up:
+ * rejecting them is better than an unbounded queue.
  */
 const WAITING = 20_000
 /** How long a transaction may wait for a connection, and connecting may take (milliseconds). */
@@ -74,7 +74,7 @@ export function openConnections(options: ConnectionOptions): Connections {
 class ConnectionPool implements Connections {
   readonly #pool: Pool
   readonly #options: ConnectionOptions
-  /** Units that run or wait for a connection. */
+  /** Transactions that run or wait for a connection. */
   #open = 0
   #closing: Promise<void> | undefined
   #onIdle: (() => void) | undefined

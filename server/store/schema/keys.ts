@@ -29,7 +29,10 @@ export interface KeyRow {
   created_at: number
   /** The parent that this key narrows and counts under; null unless it is a child key. */
   parent_id: string | null
-  /** Public id of the parent's secret that it ends with; null unless it is a child key. */
+  /**
+   * Public id of the parent's secret with which it was created: it stops working when that secret
+   * does. Null unless it is a child key.
+   */
   parent_secret: string | null
   /** The person a child key was created for, as given; recorded with its requests. */
   end_user: string | null

@@ -3,8 +3,8 @@
 /** The ledger: one row for each admitted request. */
 export interface RequestRow {
   /**
-   * The order of admission: each is one more than the newest row's, which is therefore never
-   * deleted.
+   * The order of admission. On SQLite, each is one more than the newest row's, which is therefore
+   * never deleted.
    */
   seq: number
   id: string
@@ -131,14 +131,14 @@ export interface UsageHourRow {
   total_ms: number
 }
 
-/** The same by day, for the hours up to a mark. */
+/** The ledger summed by day, key, provider and model, for the hours up to a mark. */
 export type UsageDayRow = Omit<UsageHourRow, 'hour'> & {
   /** Milliseconds since 1970 at which the day begins, UTC. */ day: number
 }
 
-/** The hours up to a mark, and their days, over all keys of an account. */
+/** An account's usage in an hour, over all its keys, for the hours up to a mark. */
 export type UsageAccountHourRow = Omit<UsageHourRow, 'key_id'>
-/** An account's usage on a day, over all its keys. */
+/** An account's usage on a day, over all its keys, for the hours up to a mark. */
 export type UsageAccountDayRow = Omit<UsageDayRow, 'key_id'>
 
 /** A key's total usage in the hours up to a mark. */

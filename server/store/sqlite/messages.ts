@@ -2,14 +2,14 @@
 import type { StoreErrorCode } from '../store-error.ts'
 import type { Statement } from '../statement.ts'
 
-/** A unit of work that is atomic. */
+/** Work for a thread of the store: statements, or a procedure. The writer runs it atomically. */
 export type Work =
   | { readonly statements: readonly Statement[] }
   | { /** Its address. */ readonly procedure: string; readonly args: unknown }
 
 /**
- * `within`: milliseconds that a reading task may take; then it ends with `slow` after its current
- * statement.
+ * Work with a number for its reply. `within`: milliseconds that a reading task may take; then it
+ * ends with `slow` after its current statement.
  */
 export type Task = Work & { readonly id: number; readonly within?: number | undefined }
 

@@ -19,7 +19,11 @@ export interface ReadingThread {
  */
 const IDLE_MS = 600_000
 
-/** @param idle milliseconds without a task after which the thread ends; Infinity: never */
+/**
+ * Opens a thread that reads from `source`.
+ *
+ * @param idle milliseconds without a task after which the thread ends; Infinity: never
+ */
 export function openReadingThread(source: ReadSource, idle = IDLE_MS): ReadingThread {
   let thread: Promise<ThreadClient> | undefined
   /** Threads that are ending. */

@@ -1,5 +1,5 @@
-// A thread that only reads: reports, and other reads that would block the main thread. Units run
-// concurrently, one statement at a time, with turns by the time that each has used, so a long unit
+// A thread that only reads: reports, and other reads that would block the main thread. Tasks run
+// concurrently, one statement at a time, with turns by the time that each has used, so a long task
 // of many statements delays no other.
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'

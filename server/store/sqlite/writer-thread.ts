@@ -12,8 +12,8 @@ import type { Reply, Changes, FromThread, ToThread, Task } from './messages.ts'
  */
 const LOOK = 200
 /**
- * Maximum number of units in one transaction, so that the first does not wait too long for the
- * last.
+ * A transaction with this many tasks takes no more messages, so that its first task does not wait
+ * too long for the last.
  */
 const GROUP = 2000
 
