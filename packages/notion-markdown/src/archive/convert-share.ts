@@ -79,7 +79,9 @@ export async function convertShare(
     collectUsed(sizeOf(page))
     onPage?.(done + 1, pages.length)
   }
-  const sha256 = await reader?.finish()
+  const hashed = reader?.finish()
+  await spool.flush()
+  const sha256 = await hashed
   await spool.finish()
   return sha256 ?? null
 }

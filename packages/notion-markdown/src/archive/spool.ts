@@ -32,6 +32,8 @@ export interface SpoolWriter extends AsyncDisposable {
   write(page: number, converted: ConvertedPage, isSitemap: boolean): Promise<void>
   /** Writes the readings of a page for a certificate. */
   addReading(...reading: NumberedReading): void
+  /** Writes the buffered texts. */
+  flush(): Promise<void>
   /** Writes the buffered rest. Nothing may be added afterwards. */
   finish(): Promise<void>
 }
@@ -100,6 +102,7 @@ export async function openSpoolWriter(folder: string, index: number): Promise<Sp
     },
     // JSON has no literal tabs. It stays text until it is compared.
     addReading: (page, exported, match) => addLine(`${page}\t${exported}\t${match ?? ''}`),
+    flush: () => texts.flush(),
     async finish() {
       await texts.flush()
       await list.flush()

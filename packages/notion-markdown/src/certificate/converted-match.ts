@@ -79,13 +79,14 @@ export function readingOfMatch(
 /** The addresses that have replaced marks; null if anything else has changed. */
 function addressesIn(converted: string, markdown: string): string[] | null {
   if (converted === markdown) return []
-  const parts = converted.split('\0')
   const addresses: string[] = []
   let at = 0
-  for (const [i, part] of parts.entries()) {
+  for (const [i, part] of converted.split('\0').entries()) {
     if (i % 2 === 0) {
-      if (!markdown.startsWith(part, at)) return null
-      at += part.length
+      const end = at + part.length
+      // Slices are compared as memory, `startsWith` a character at a time.
+      if (markdown.slice(at, end) !== part) return null
+      at = end
     } else if (!part.startsWith(NOTE)) {
       ADDRESS.lastIndex = at
       const address = ADDRESS.exec(markdown)?.[0]
