@@ -58,10 +58,10 @@ export class BlockAnchors {
 }
 
 /**
- * Fills in the links to places; marks of parts stay (source-marks.ts).
+ * Fills in the addresses of links to blocks and pages. The marks of parts stay (source-marks.ts).
  *
  * @param slugs the slugs of `outline`'s headings
- * @param pageSlug the slug of the page with this key
+ * @param pageSlug the slug of the page with this key; undefined if there is no such page
  */
 export function resolveTargets(
   markdown: string,

@@ -52,7 +52,7 @@ export interface ConvertedPage {
   tables?: DatabaseTable[]
 }
 
-/** The inputs of converting pages, besides their text. */
+/** What converting a page also gives, besides its text. */
 export interface Wanted {
   /** Whether the text has marks for the block of each part (source-marks.ts). */
   readonly isMarked: boolean

@@ -93,7 +93,7 @@ const LEADING_COMMENT = /^<!--(?:-?>|[^]*?--!?>)/
 
 /**
  * The content after white space, an XML declaration and comments. A comment that does not end
- * within the head is ignored.
+ * within the head is not skipped.
  */
 function skipProlog(head: string): string {
   let rest = head.trimStart().replace(/^<\?xml[^>]*>\s*/i, '')

@@ -19,7 +19,7 @@ function workspaceOf([first]: readonly DocumentPage[]): string {
     : ''
 }
 
-/** The JSON of pages, apart from their text. */
+/** The data of pages besides their text. */
 export interface TypedPages {
   tables(page: DocumentPage): readonly DatabaseTable[] | Promise<readonly DatabaseTable[]>
   known: KnownPages

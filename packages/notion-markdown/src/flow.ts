@@ -28,7 +28,7 @@ export type BlockReader = (element: Element, flow: Flow) => void
  */
 export type BlockTable = ReadonlyMap<string, BlockReader>
 
-/** The depths of a page's headings, shared by all flows of a page. */
+/** The state of reading one page, shared by all its flows. */
 export interface Section {
   /** The depth of the last heading, excluding databases: a database's title is one below it. */
   depth: number
@@ -103,8 +103,9 @@ export class Flow {
   }
 
   /**
-   * The paragraphs of `nodes`, which are inline and separated by blank lines. @param within the
-   * element around them
+   * The paragraphs of `nodes`, which are inline and separated by blank lines.
+   *
+   * @param within the element around them
    */
   paragraphs(nodes: readonly Node[], within?: Range): Inline[][] {
     const { positions } = this.section

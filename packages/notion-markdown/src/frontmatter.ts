@@ -42,8 +42,8 @@ function fieldsOf(page: PageMetadata) {
 const UNREADABLE = /[\x7f-\x9f\u2028\u2029\ufffe\uffff]/g
 
 /**
- * Values that they do not read as text (numbers, dates and times, booleans, `=`, `<<`), or reject
- * without quotes.
+ * Values that YAML 1.1 readers do not read as text (numbers, dates and times, booleans, `=`, `<<`),
+ * or reject without quotes.
  */
 const AMBIGUOUS = new RegExp(
   `^[-+.\\d][-+.,:_\\d a-fxTZ]*$|^(?:y|yes|n|no|on|off|=|<<)$|\t|${UNREADABLE.source}`,

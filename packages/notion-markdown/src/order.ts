@@ -75,7 +75,7 @@ export function orderPages(
   return placed
 }
 
-/** The first index of each page in a list; the length of the list if it is not there. */
+/** Ranks pages by their first place in a list; those that are not in it come last. */
 function createRank(list: readonly number[]): (page: number) => number {
   const ranks = new Map<number, number>()
   for (const page of list) if (!ranks.has(page)) ranks.set(page, ranks.size)

@@ -146,8 +146,9 @@ export function readPage(
 }
 
 /**
- * Reads a database that the archive has only as CSV, as a separate page. @param path its path,
- * `…/Title h.csv`
+ * Reads a database that the archive has only as CSV, as a separate page.
+ *
+ * @param path its path, `…/Title h.csv`
  */
 export function readDatabasePage(
   path: string,

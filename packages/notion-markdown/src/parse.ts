@@ -43,7 +43,7 @@ const BLOCKS = 'div|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details
 RAW_TEXT.set('svg', new RegExp(`</svg[\\s/>]|(?=</?(?:span|${BLOCKS})[\\s/>])`, 'gi'))
 const AFTER_EQUATION = new RegExp(`(?=</?(?:${BLOCKS})[\\s/>])`, 'gi')
 
-/** Any other end tag has no effect outside its cell. */
+/** The elements of tables. An end tag of any other element has no effect outside its cell. */
 const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
 
 /**

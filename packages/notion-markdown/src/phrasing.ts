@@ -68,7 +68,7 @@ const MARKS = {
   delete: { char: '~', length: 2 },
 } as const
 
-/** Writes inline nodes for the context `place`; lines are separated by `\n`. */
+/** Writes inline nodes for the context `position`; lines are separated by `\n`. */
 export function writeInline(
   nodes: readonly Inline[],
   position: LinePosition,

@@ -261,7 +261,10 @@ function merged(run: Run, next: Run): Run {
   return { ...run, value, at }
 }
 
-/** Nests the runs `from … to`, whose marks `done` are already nested, in a link or not. */
+/**
+ * A stretch of runs, `from … to` (exclusive), inside the marks `done` (bits of `MARK`), and inside
+ * a link if `linked`.
+ */
 interface Stretch {
   from: number
   to: number

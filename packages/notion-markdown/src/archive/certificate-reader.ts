@@ -62,7 +62,8 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024
 /**
  * Opens a reader.
  *
- * @param work the number of bytes to read, and of other busy converters
+ * @param work `size`: the number of bytes to read; `busy`: the number of processes that convert the
+ *   export, this one included
  */
 export function openReader(
   setup: ReaderSetup,

@@ -6,7 +6,7 @@ import type { ReaderMessage, ReaderReport } from './certificate-reader.ts'
 import { PageReader, type NumberedReading } from './page-reader.ts'
 
 let reader: PageReader | null = null
-/** The readings that have not been reported yet. */
+/** Bytes read, and readings, that have not been reported yet. */
 let read = 0
 let readings: NumberedReading[] = []
 

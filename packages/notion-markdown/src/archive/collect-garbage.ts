@@ -1,7 +1,7 @@
 // Collects garbage of read or inflated bytes, which V8 does not count against its limits until
 // there are 64 MB of them.
 
-/** Bytes after which the young generation is collected: a millisecond for each. */
+/** Bytes after which the young generation is collected. A collection takes a millisecond. */
 const COLLECT_EVERY_BYTES = 8 * 1024 * 1024
 /**
  * Every twelfth time, after about 100 MB, the old generation is collected too. Without that, a

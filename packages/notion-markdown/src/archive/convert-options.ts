@@ -31,7 +31,7 @@ export interface ConvertOptions extends DocumentOptions {
   inputSha256?: string | null
 }
 
-/** The inputs of converting pages, besides their text. */
+/** What converting a page also has to give, besides its text. */
 export const wantedOf = (options: ConvertOptions): Wanted => ({
   isMarked: isMarkedFor(options) || options.sourceMapPath !== undefined,
   hasTables: hasTables(options) || options.layout === 'pages',

@@ -28,7 +28,7 @@ export async function checkArchive(
 
 /**
  * Inflates an archive's large parts into the scratch folder, as far as converting needs them, for
- * shares that are `unpacked`. Processes that do so concurrently divide the parts among themselves.
+ * shares with `isUnpacked`. Processes that do so concurrently divide the parts among themselves.
  *
  * @throws InvalidArchive
  */
@@ -38,7 +38,7 @@ export async function unpackArchive(options: ConvertOptions & { scratch: string 
 }
 
 /**
- * Converts one share of an archive's pages onto a shelf in the scratch folder.
+ * Converts one share of an archive's pages into a spool in the scratch folder.
  *
  * @returns the archive's SHA-256, hexadecimal, if a certificate needs it and this share is the
  *   whole archive; else null
@@ -96,7 +96,8 @@ function readerFor(
   const { certificate, layout, path, inputSha256 } = options
   if (certificate !== true) return undefined
   const moved = layout === 'pages' ? [...files.keys()] : null
-  // Hashed while pages are converted, if nothing else does so.
+  // The only share hashes the file while it converts; of several shares, none does, and the join
+  // does.
   const isHashed = inputSha256 === undefined && work.busy === 1
   const input = isHashed ? { path } : { sha256: null }
   return openReader({ dialect: dialectOf(options), files: moved, input }, work, onReading)

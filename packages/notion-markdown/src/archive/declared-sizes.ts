@@ -5,7 +5,11 @@ import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import type { ArchiveLimits } from './limits.ts'
 
-/** Checks the limits on sizes and ratios, from the directories' declarations. */
+/**
+ * Checks the limits on sizes and ratios, from the directories' declarations.
+ *
+ * @throws InvalidArchive
+ */
 export function checkSizes(entries: readonly ZipEntry[], limits: ArchiveLimits): void {
   const all = { path: '', size: 0, packedSize: 0 }
   for (const entry of entries) {
@@ -38,7 +42,7 @@ export function faultOf(entry: ZipEntry, limits: ArchiveLimits): InvalidArchive 
 const ratioOf = ({ size, packedSize }: Pick<ZipEntry, 'size' | 'packedSize'>): number =>
   Math.round(size / Math.max(packedSize, 1))
 
-/** @throws InvalidArchive if something inflates more than anything that people write */
+/** @throws InvalidArchive if an entry larger than `floor` bytes inflates more than `ratio` times */
 export function checkRatio(
   fault: 'bomb_page' | 'bomb_pages' | 'bomb_part' | 'bomb_file',
   entry: Pick<ZipEntry, 'path' | 'size' | 'packedSize'>,
@@ -50,10 +54,15 @@ export function checkRatio(
     throw new InvalidArchive(fault, { name: path, n: ratioOf(entry), max: ratio })
 }
 
-/** The number of files at the floor that may inflate without limit. */
+/** Up to this many times `fileFloor` bytes, all files together may have any ratio. */
 const MAX_FILES_AT_FLOOR = 4
 
-/** Many files below the floor of one take as long to inflate as one far above it. */
+/**
+ * Checks the ratio of all files together: many below the floor take as long to inflate as one far
+ * above it.
+ *
+ * @throws InvalidArchive which names the file that inflates most
+ */
 export function checkFiles(files: readonly ZipEntry[], limits: ArchiveLimits): void {
   const [size, packedSize] = (['size', 'packedSize'] as const).map((field) =>
     files.reduce((sum, entry) => sum + entry[field], 0),

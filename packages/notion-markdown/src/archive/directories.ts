@@ -10,7 +10,8 @@ import { findParts } from './part-names.ts'
 import { readZip } from './zip.ts'
 
 /**
- * The entries of an archive and its parts, checked against the directory.
+ * The entries of an archive, and those of them that are parts of the export, within the limits on
+ * parts.
  *
  * @throws InvalidArchive
  */

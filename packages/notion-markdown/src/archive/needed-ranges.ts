@@ -78,7 +78,9 @@ export class NeededRanges {
   }
 
   /**
-   * Reads the next bytes of the archive. @returns the ranges of them, and of earlier ones, to keep
+   * Reads the next bytes of the archive.
+   *
+   * @returns the ranges of them, and of earlier ones, to keep
    */
   *next(piece: Uint8Array): Generator<NeededRange> {
     let rest = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
@@ -124,8 +126,8 @@ export class NeededRanges {
   }
 
   /**
-   * @param start the offset of `bytes` in the archive @returns the same offset and state if more
-   *   bytes are needed
+   * @param start the offset of `bytes` in the archive
+   * @returns the same offset and state if more bytes are needed
    */
   #step(bytes: Buffer, at: number, start: number): Step {
     const state = this.#state

@@ -13,7 +13,10 @@ const OTHER_DOCUMENTS: readonly { readonly name: string; readonly holds: readonl
 ]
 
 /**
- * Identifies an archive without a page. @param part its number, if it is a single part of an export
+ * Why an archive has no page, judged by its paths.
+ *
+ * @param missing the numbers of the missing parts
+ * @param part its own number, if it is a single part of an export
  */
 export function whyNoPages(
   paths: readonly string[],

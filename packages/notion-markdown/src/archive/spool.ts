@@ -78,7 +78,7 @@ class BatchedFile {
   }
 }
 
-/** Opens shelf number `shelf` in a folder of the conversion's own. */
+/** Opens spool `index` for writing, in the conversion's own folder. */
 export async function openSpoolWriter(folder: string, index: number): Promise<SpoolWriter> {
   const texts = new BatchedFile(await open(textFile(folder, index), 'w'))
   // Serialized, because a summary's strings are slices of its page, and would keep all of it in
@@ -142,7 +142,7 @@ export interface SpoolReader extends PageTexts, AsyncDisposable {
   readonly size: number
 }
 
-/** Opens the shelves 0 … `count` − 1 of a folder. */
+/** Opens the spools 0 … `count` − 1 of a folder for reading. */
 export async function openSpoolReader(folder: string, count: number): Promise<SpoolReader> {
   const files: number[] = []
   const pages: (SpoolEntry & { file: number })[] = []

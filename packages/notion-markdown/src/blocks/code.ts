@@ -25,7 +25,7 @@ const LANGUAGE = new Map([
 export function readCode(element: Element, flow: Flow): void {
   const code = find(element, 1, (child) => child.name === 'code')
   // The class is the name after `language-`, including its spaces: capitalized as in Notion, or in
-  // lower case as in programs. E1–E3 exports name no language.
+  // lower case as in programs. Some exporters name no language.
   const name =
     /(?:^|\s)language-(.+)$/s
       .exec((code ? attribute(code, 'class') : undefined) ?? '')?.[1]

@@ -56,8 +56,8 @@ export function addTable(database: Database, flow: Flow): void {
 const BOXES: Readonly<Record<string, string>> = { Yes: '☑', No: '☐' }
 
 /**
- * Maximum number of comparisons per cell for ordering rows; beyond it, rows stay in CSV order. Only
- * hostile exports reach it.
+ * Maximum number of cells of hidden rows, per cell that they have in the CSV; beyond it, rows keep
+ * the columns of the CSV. Only hostile exports reach it.
  */
 const MAX_CELLS = 4
 

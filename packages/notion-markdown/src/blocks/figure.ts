@@ -57,8 +57,8 @@ function isCaption(node: Element | string): node is Element {
 const hasTex = (element: Element): boolean => attribute(element, BLOCK_EQUATION) !== undefined
 
 function readEquation(element: Element, flow: Flow): void {
-  // If the parser did not recognise the equation by the exporter's own quotes, it is in MathML with
-  // the same content.
+  // The parser reads only KaTeX markup with the exporter's own quotes. Any other still has the TeX
+  // as an annotation, or as MathML.
   const source =
     find(element, 8, (below) => below.name === 'annotation') ??
     find(element, 8, (below) => below.name === 'math')

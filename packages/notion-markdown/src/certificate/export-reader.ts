@@ -35,7 +35,7 @@ const LINES = new Set(
   ),
 )
 
-/** Inline elements; the end of one ends no other elements. */
+/** Inline elements. An end tag of one is ignored if a block has begun inside it. */
 const INLINE = new Set(
   'a abbr b big cite code del em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var'.split(
     ' ',

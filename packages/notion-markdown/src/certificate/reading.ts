@@ -51,7 +51,9 @@ export interface PageReading {
   databases: number
 }
 
-/** Columns of cells among the pending counts, after the kinds of blocks. */
+/**
+ * Added to the column of a cell in `#pending`, to distinguish it from the index of a kind of block.
+ */
 const FIRST_COLUMN = 1000
 
 /** Words between two steps. */
@@ -304,7 +306,7 @@ const NOTION = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\//i
 
 /** Counts a link by its target. @param page matches the addresses of pages */
 export function countLink({ links }: Counts, url: string, page: RegExp): void {
-  links[fateOf(url, page)]++
+  links[linkKind(url, page)]++
 }
 
 /** Counts an image by its location. */
@@ -313,7 +315,7 @@ export function countAsset({ assets }: Counts, url: string): void {
 }
 
 /** The kind of a link's target. */
-function fateOf(url: string, page: RegExp): keyof Counts['links'] {
+function linkKind(url: string, page: RegExp): keyof Counts['links'] {
   if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return NOTION.test(url) ? 'notion' : 'web'
   return url.startsWith('#') || page.test(url) ? 'pages' : 'files'
 }

@@ -12,7 +12,7 @@ interface Row {
   isPlain: boolean
 }
 
-/** The properties of a table from its attributes. */
+/** The kind of a table, by its attributes. */
 export type TableKind = 'simple' | 'database' | 'properties'
 
 /** Maximum number of columns that spans may take, per cell of a table. */

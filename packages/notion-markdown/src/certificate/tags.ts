@@ -151,7 +151,7 @@ function afterElement(html: string, name: string, from: number): number {
   return close < 0 ? html.length : close + 1
 }
 
-/** The index after the `</span>` that ends KaTeX's; −1 if there is none. */
+/** The index after the `</span>` that ends KaTeX's element; −1 if there is none. */
 function endOfKatex(html: string, from: number): number {
   let depth = 1
   for (let at = html.indexOf('span', from); at >= 0; at = html.indexOf('span', at + 4)) {

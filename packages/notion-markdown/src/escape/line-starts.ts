@@ -1,4 +1,4 @@
-// The meaning of a whole line: at its start, at its end, and of addresses in it.
+// Escapes what has a meaning by its place in the line: at its start, at its end, and in an address.
 import type { Draft } from '../phrasing.ts'
 
 /**
@@ -19,7 +19,7 @@ const LINE_STARTS: readonly { test: RegExp; only?: 'first' | 'later' | 'item' }[
   { test: /^\[![a-zA-Z]+\][ \t]*$/, only: 'first' }, // GitHub's alerts
 ]
 
-/** The block that a paragraph's line would begin if its first characters were not escaped. */
+/** Escapes the start of each line of a paragraph that would begin a block of another kind. */
 export function escapeLineStarts(draft: Draft, typed: Uint8Array, escapes: Uint8Array): void {
   const { text } = draft
   for (let from = 0; from <= text.length;) {

@@ -58,7 +58,10 @@ class LiteralReader {
   readonly #escapes: Uint8Array
   /** The last `>`, a tag of the writer's included. */
   readonly #lastGreater: number
-  /** Definitions are checked first: a bracket inside code would also end a name. */
+  /**
+   * Whether code, an equation or an address contains `]:`, which would end the name of a
+   * definition: readers look for definitions before they look for code.
+   */
   readonly #endsInCode: boolean
 
   constructor(draft: Draft, tagged: ReadonlySet<Mark>, escapes: Uint8Array) {

@@ -17,7 +17,9 @@ export function blobSource(blob: Blob): ByteSource {
 }
 
 /**
- * The whole content of an entry. @throws InvalidArchive if it differs from the declared content
+ * The whole content of an entry.
+ *
+ * @throws InvalidArchive if it differs from the declared content
  */
 export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Uint8Array> {
   const packed = await source.read(entry.dataAt, entry.packedSize)
@@ -31,7 +33,7 @@ export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Ui
   return content
 }
 
-/** The same as one piece. */
+/** The content of an entry as `readEntry` gives it, in one piece. */
 export async function* streamEntry(
   source: ByteSource,
   entry: ZipEntry,

@@ -20,7 +20,7 @@ const OWN_EXTENSION = /\.(?=(?:md|mdx|csv|json)$)/i
  */
 const REFUSED = /[\\/:*?"<>|#^[\]%\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u{FE0F}]+/gu
 
-/** TABLE of other characters that are left out of names. */
+/** TABLE of the styles of names: which further characters each replaces or drops. */
 const STYLES: Readonly<Record<FlavorRules['names'], (name: string) => string>> = {
   spaces: (name) => name,
   dashes: (name) => name.replace(/[ `]+/g, '-').replace(/-{2,}/g, '-'),
@@ -41,7 +41,7 @@ export function nameOf(title: string, style: FlavorRules['names']): string {
   return (DEVICE.test(name) ? name.replace(DEVICE, '$&_') : name) || 'Untitled'
 }
 
-/** The beginning of a text with at most n bytes, cut between graphemes. */
+/** The beginning of a text with at most `most` bytes (UTF-8), cut between graphemes. */
 export function cutBytes(text: string, most: number): string {
   // No character has more than three bytes for each of its units.
   if (text.length * 3 <= most || Buffer.byteLength(text) <= most) return text
@@ -63,7 +63,7 @@ export function foldName(name: string): string {
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
 }
 
-/** The items to name. */
+/** A file or folder to name. */
 export interface Named {
   /** Its preferred name. */
   readonly name: string

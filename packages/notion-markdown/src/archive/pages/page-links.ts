@@ -144,7 +144,10 @@ export class PageLinks {
   }
 }
 
-/** Sites give anchors to the headings in Markdown only; the others have ours, which differ from them. */
+/**
+ * The anchors of headings on a site: it makes those of headings written in Markdown itself.
+ * Headings written as HTML get ours, which must differ from all of those.
+ */
 function siteAnchors(outline: readonly Outline[]): string[] {
   const anchors = new Anchors()
   const slugs = new Map(
