@@ -37,9 +37,9 @@ const MIN_PARTITIONED_BYTES = 512 * 1024
 const MIN_UNPACKED_BYTES = 8 * 1024 * 1024
 
 /**
- * The converters of such archives are stopped after each step: a share of 1.5 GB leaves 45 MB more in a
- * converter than a new one has, after a collection, and joining on it takes 280 MB instead of 200. A
- * new one starts in 0.1 s.
+ * From this size, converters are stopped after each step: a share of 1.5 GB leaves 45 MB more in a
+ * converter than a new one has, after a collection, and joining on it takes 280 MB instead of 200.
+ * A new one starts in 0.1 s.
  */
 const MIN_LARGE_BYTES = 256 * 1024 * 1024
 

@@ -66,7 +66,7 @@ const BEFORE_CREDENTIAL = /^(?:token|bearer)$/i
 /** A proxy key, as a whole subprotocol or after the name of one. */
 const OWN_KEY = /^(?:[\w-]+\.)?tmk_\w+$/
 
-/** The same in a query, where Gemini's clients put the token from `getToken`. */
+/** A proxy key in a query, where Gemini's clients put the token from `getToken`. */
 const OWN_PARAMETER = /[?&](?:key|access_token)=(tmk_\w+)(?=&|$)/
 
 /** The subprotocols with the proxy's key in place of the SDK's credential, or added. */
@@ -169,7 +169,7 @@ export class ProxySocket {
     if (listener !== null) this.#listeners.get(type)?.delete(listener)
   }
 
-  /** Connects when everything is known. */
+  /** Attaches the inner socket, whose events it passes on from now. */
   connect(inner: InnerSocket): void {
     this.#inner = inner
     if (this.#binaryType !== 'blob') inner.binaryType = this.#binaryType

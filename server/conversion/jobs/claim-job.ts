@@ -53,7 +53,8 @@ function claimableJobs(
     held.groupBy('account_id').having((e) => e(e.fn.countAll<number>(), '>=', least))
   const accountsRunning = (count: number): string[] =>
     running.flatMap(([account, conversions]) => (conversions >= count ? [account] : []))
-  // An account with `here` conversions in this process may have so many jobs running elsewhere.
+  // An account with `here` conversions in this process may start another job if fewer than `jobs`
+  // of its jobs are running.
   const full = Array.from({ length: MAX_RUNNING_PER_ACCOUNT + 1 }, (_, here) => ({
     accounts: accountsRunning(here),
     jobs: MAX_RUNNING_PER_ACCOUNT - here,

@@ -14,8 +14,8 @@ const MAX_QUERY_IDS = 500
 export interface JobWatcher extends Disposable {
   /**
    * Yields the job as it is, then once for each change, until it is finished, deleted, or `signal`
-   * aborts. A slow reader gets only the newest state. Yields `undefined` after `idle` milliseconds
-   * without a change.
+   * aborts. A slow reader gets only the newest state. Yields `undefined` after `idleMs`
+   * milliseconds without a change.
    */
   subscribe(
     job: JobRow,

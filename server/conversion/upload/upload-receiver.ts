@@ -73,7 +73,7 @@ const UPLOAD_STALLED = 'The upload stopped arriving. Send it again.'
 const UPLOAD_TOO_SLOW = `The upload is too slow: less than ${MIN_RATE / 1024} KB a second. Send it over a faster connection.`
 
 /**
- * The thread starts with the first upload.
+ * Opens a receiver. Its thread starts with the first upload.
  *
  * @param throttle schedules the next chunk of an upload
  */
