@@ -231,7 +231,7 @@ function hostsOf({ hosts }: Provider, known: string[]): string[] {
   return known.length > 0 ? known : [...hosts]
 }
 
-/** Omits a null prefix. */
+/** Omits a null scheme. */
 function authOf(auth: z.infer<typeof AuthSchema> | null): Auth | null {
   return auth && { header: auth.header, ...(auth.scheme === null ? {} : { scheme: auth.scheme }) }
 }

@@ -83,7 +83,6 @@ const RequestDetailSchema = RequestSchema.extend({
     .openapi({ description: "The first 2 KB of the provider's error, without our credential." }),
 }).openapi('RequestDetail')
 
-/** Of a CSV. */
 // Columns of the CSV. New ones come last, because programs may read them by position.
 const COLUMNS = [
   ...RequestSchema.keyof().exclude(['object', 'account_name', 'child_id', 'end_user']).options,

@@ -99,10 +99,10 @@ const Query = AccountScopeParams.extend({
   format: z.enum(['json', 'csv']).default('json'),
 })
 
-/** Default length of a report. */
-const DEFAULT_DIMENSIONS = { minutes: HOUR, more: 30 * DAY }
+/** Default length of a report, in milliseconds: of one by the minute, and of any other. */
+const DEFAULT_PERIOD_MS = { byMinute: HOUR, other: 30 * DAY }
 /** Longest report by the minute; it reads every row of the ledger. */
-const MAX_MINUTES = DAY
+const MAX_BY_MINUTE_MS = DAY
 
 /** The dimensions and the period of a valid report. */
 interface Question {
@@ -176,10 +176,10 @@ function questionOf(
 ): Question {
   const dimensions = listNames(by).filter(isDimension)
   const until = to === undefined ? now + 1 : Date.parse(to)
-  const usually = dimensions.includes('minute')
-    ? DEFAULT_DIMENSIONS.minutes
-    : DEFAULT_DIMENSIONS.more
-  const since = from === undefined ? Math.min(until, now) - usually : Date.parse(from)
+  const standard = dimensions.includes('minute')
+    ? DEFAULT_PERIOD_MS.byMinute
+    : DEFAULT_PERIOD_MS.other
+  const since = from === undefined ? Math.min(until, now) - standard : Date.parse(from)
   return { dimensions, since, until }
 }
 
@@ -196,7 +196,7 @@ function errorsOf(
     ]
   const { dimensions, since, until } = questionOf({ by, from, to }, now)
   const rankedDimension = dimensions.filter((name) => GROUPS.has(name)).length
-  const isTooLong = dimensions.includes('minute') && until - since > MAX_MINUTES
+  const isTooLong = dimensions.includes('minute') && until - since > MAX_BY_MINUTE_MS
   return [
     top !== undefined && rankedDimension !== 1
       ? fieldError('top', 'Needs a "by" that names one of key, model and provider.')
