@@ -75,14 +75,14 @@ export async function openStorage(
 /** Interval of the sweep that deletes what has expired and what killed processes left behind. */
 const SWEEP_MS = 60_000
 
-/** Runs a task regularly, and reports when it fails. Dispose it to stop. */
+/** Runs a task now and then regularly, and reports when it fails. Dispose it to stop. */
 function every(
-  every: number,
-  deed: () => Promise<void>,
+  intervalMs: number,
+  task: () => Promise<void>,
   onError: (error: unknown) => void,
 ): Disposable {
-  const act = (): void => void deed().catch(onError)
-  act()
-  const timer = setInterval(act, every).unref()
+  const runTask = (): void => void task().catch(onError)
+  runTask()
+  const timer = setInterval(runTask, intervalMs).unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }

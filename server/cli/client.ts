@@ -81,7 +81,7 @@ export class ApiClient {
     return this.#call('DELETE', path, query)
   }
 
-  /** Rows of a list, page by page, at most `most`. */
+  /** Rows of a list, read page by page, at most `limit`. */
   async list(
     resource: Resource,
     query: Query = {},

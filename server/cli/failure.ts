@@ -17,7 +17,7 @@ export class Misuse extends Error {
 
 /** The API refused a call. `message` is its sentence in terms of the command line. */
 export class ApiError extends Error {
-  override name = 'Refusal'
+  override name = 'ApiError'
   readonly problem: ProblemDetails
 
   constructor(problem: ProblemDetails) {
@@ -28,12 +28,12 @@ export class ApiError extends Error {
 
 /** Something failed and was already reported: only the exit code is left to set. */
 export class AlreadyReported extends Error {
-  override name = 'AlreadySaid'
+  override name = 'AlreadyReported'
 }
 
 /** Standard output cannot be written. `closed`: the reader closed the pipe (`| head`). */
 export class OutputError extends Error {
-  override name = 'OutputLost'
+  override name = 'OutputError'
   readonly closed: boolean
 
   constructor(code: string, closed = code === 'EPIPE') {

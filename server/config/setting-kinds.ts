@@ -106,7 +106,7 @@ export const bytes: Kind<number> = {
   parse: (value) => scaled(value, { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }),
 }
 
-/** A size of at least `least` megabytes. */
+/** A size of at least `min` megabytes. */
 export function bytesFrom(min: number): Kind<number> {
   return atLeast(
     bytes,
@@ -135,7 +135,7 @@ export const days: Kind<number> = atLeast(
   'a length of time of a day or more, such as 24h or 90d',
 )
 
-/** Numbers of a kind, at least `least`; `what` describes both. */
+/** Numbers of a kind, at least `min`; `what` describes both. */
 function atLeast(kind: Kind<number>, min: number, what: string): Kind<number> {
   return {
     what,

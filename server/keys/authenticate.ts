@@ -23,7 +23,7 @@ const EMPTY_HASH = Buffer.alloc(32)
 /** A key, alone or after an authentication scheme that clients use. */
 const CREDENTIAL = /^(?:(?:bearer|key|token) +)?(tmk_\S+) *$/i
 
-/** Verified credentials: their text → the secret. */
+/** A verified credential, cached by its text. */
 interface VerifiedCredential {
   readonly publicId: string
   readonly found: CachedSecret

@@ -224,5 +224,5 @@ export function toJsonList(list: string[] | null): string | null {
 
 /** A stored list. */
 export function fromJsonList(text: string | null): string[] | null {
-  return text === null ? null : (JSON.parse(text) as string[]) // written by textOf only
+  return text === null ? null : (JSON.parse(text) as string[]) // written by toJsonList only
 }

@@ -22,7 +22,7 @@ export async function endPreviousSecrets(
 }
 
 /**
- * Gives a key a new secret. Older ones keep working for `grace` milliseconds.
+ * Gives a key a new secret. Older ones keep working for `graceMs` milliseconds.
  *
  * @throws Problem `key_not_found`, `key_revoked`, `key_is_child`
  */

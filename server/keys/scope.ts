@@ -11,16 +11,15 @@
 //   Vertex            gemini-x = google/gemini-x = publishers/google/models/gemini-x, and likewise
 //                     claude-x of anthropic; other publishers stay: meta/llama-x
 //   Azure             the name of the deployment
-//   Bedrock           the id, also where it stands at the end of a foundation-model or
-//   inference-profile ARN; the region prefix of a
-//                     cross-region profile is part of the name (us.anthropic.claude-x: write
-//                     *anthropic.claude-x for all)
+//   Bedrock           the id, also at the end of a foundation-model or inference-profile ARN; the
+//                     region prefix of a cross-region profile is part of the name
+//                     (us.anthropic.claude-x: write *anthropic.claude-x for all)
 //   fal               fal-ai/x = x, where x has no slash
 //   Kling AI          kling-v2-6 = kling-v2.6-t2v = kling-v2.6-i2v = kling-v2.6-motion-control
 //   Google's speech   en-US-Chirp3-HD-Kore = chirp-3-hd
 //   Replicate         an entry owner/x:<digest> also allows the digest alone
 //   everybody else    the name exactly as the request's body spells it
-//   (accounts/fireworks/models/x, openai/gpt-x:free)
+//                     (accounts/fireworks/models/x, openai/gpt-x:free)
 //
 // `null` is all models. An empty list allows none.
 

@@ -150,9 +150,7 @@ function convertError({ shown: name }: Input, pages: number): string {
   return `${name}: ${what} could not be converted. The document says why in ${pages === 1 ? 'its place' : 'their places'}.`
 }
 
-/**
- * Whatever ends it, nothing stays in the folder for temporary files.
- * */
+/** Converts one input. Its temporary files are deleted however it ends. */
 async function convertOne(
   input: Input,
   more: Options,

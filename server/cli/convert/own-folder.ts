@@ -15,7 +15,7 @@ import { codeOf } from '../../common/errors.ts'
 import { hashNow } from './file-hash.ts'
 import { WriteError } from './write-error.ts'
 
-/** Its paths are relative, with `/` between folders. */
+/** A folder that we write to. Paths in it are relative to it, with `/` between folders. */
 export class OwnFolder {
   readonly root: string
   /** Folders that were checked or created. */
