@@ -77,7 +77,7 @@ function parts(name: string, files: readonly string[]): Program[] {
   }))
 }
 
-/** Its place in the table; behind it, where it is not there. */
+/** A program's index in `LONGEST`; the table's length if it is not there. */
 function rank({ files }: Program): number {
   const found = LONGEST.findIndex((pattern) => files.some((file) => matchesGlob(file, pattern)))
   return found === -1 ? LONGEST.length : found

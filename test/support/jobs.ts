@@ -75,7 +75,7 @@ export async function finished(url: string, token: string, id: string): Promise<
   return jobWhen(url, token, id, ({ status }) => TERMINAL.has(status))
 }
 
-/** A request costs 3 ms of CPU, which the conversion then lacks. */
+/** Milliseconds between two polls: a request costs 3 ms of CPU, which the conversion then lacks. */
 const POLL_MS = 50
 
 /** Waits until `holds` is true of the job; what it waits for must then stay true. */

@@ -62,7 +62,7 @@ interface CodeProps {
   children: ReactNode
 }
 
-/** The boundary around such components. */
+/** The boundary around components that `lazily` made: shows their loading and failed states. */
 export function Code({ at, fallback, again = true, children }: CodeProps) {
   return (
     <Boundary key={at} again={again}>

@@ -11,7 +11,7 @@ export function pageHtml(title: string, body = ''): string {
   )
 }
 
-/** Three entries: a page, its sub-page, an image. */
+/** The paths of the entries below: a page, its sub-page, an image. */
 export const HOME = `Home ${id(1)}.html`
 export const CHILD = `Home ${id(1)}/Child ${id(2)}.html`
 export const IMAGE = `Home ${id(1)}/image.png`
