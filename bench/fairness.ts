@@ -1,7 +1,8 @@
 // Runs each attack by one key, account or address at full volume (test/proxy/fairness/attacks.ts),
 // and measures whether every request of another key or account succeeds, how much its p99 grows
-// (minus the growth through a process that only relays), how the attacker is answered, and the
-// server's memory; also the longest turn of its event loop in CPU time, and the longest pause of
+// (minus the growth at a second server on the same machine at the same time, which nobody attacks:
+// the rest is the cost of sharing a process with the attacker), how the attacker is answered, and
+// the server's memory; also the longest turn of its event loop in CPU time, and the longest pause of
 // the garbage collector. `--only TEXT`, `--seconds N`, `--many N` connections, `--megabytes N` of a
 // body. Exits with 1 if a bar is missed. Linux only: it reads /proc.
 import { fork } from 'node:child_process'
@@ -17,7 +18,7 @@ import { freePort } from '../test/support/free-port.ts'
 import { ATTACKS, SCENE_MODELS, type Attack, type Scene } from '../test/proxy/fairness/attacks.ts'
 import { NODE_FLAGS } from '../test/support/node.ts'
 import { askProbe, PROBE_FLAGS } from './parts/probe-client.ts'
-import { HEAP_FLAGS, startServer } from './parts/server.ts'
+import { startServer } from './parts/server.ts'
 import { makeKeys } from './parts/secrets.ts'
 
 const { values } = parseArgs({
@@ -34,7 +35,6 @@ const MOST_MB = 1_200
 const PACE_MS = 10
 const MB = 1024 * 1024
 const CHAT = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
-const RELAYED = '/proxy/v1/chat/completions'
 const BODY = Buffer.from(
   JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'x'.repeat(900) }] }),
 )
@@ -47,31 +47,27 @@ const provider = fork(
   [String(upstream), '1', '1000000000'],
   { execArgv: NODE_FLAGS },
 )
+const settings = {
+  OPENAI_API_KEY: 'sk-bench',
+  XAI_API_KEY: 'sk-bench',
+  TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`,
+  TOLLMARK_UPSTREAM_XAI: `http://127.0.0.1:${upstream}`,
+  TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '5000',
+  TOLLMARK_PLANS: '{"attacker":{"conversions_per_day":null},"other":{"conversions_per_day":null}}',
+}
 const probe = join(folder, 'probe')
+const attacked = join(folder, 'attacked')
 const { port, pid, child } = await startServer(
-  {
-    BENCH_PROBE: probe,
-    TOLLMARK_DATA: folder,
-    OPENAI_API_KEY: 'sk-bench',
-    XAI_API_KEY: 'sk-bench',
-    TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`,
-    TOLLMARK_UPSTREAM_XAI: `http://127.0.0.1:${upstream}`,
-    TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '5000',
-    TOLLMARK_PLANS:
-      '{"attacker":{"conversions_per_day":null},"other":{"conversions_per_day":null}}',
-  },
+  { ...settings, BENCH_PROBE: probe, TOLLMARK_DATA: attacked },
   PROBE_FLAGS,
 )
-const control = await freePort()
-// The control, which nobody attacks: shows what a busy machine does to requests.
-const relay = fork(
-  join(import.meta.dirname, 'proxy/relay.ts'),
-  [String(control), String(upstream)],
-  { execArgv: [...NODE_FLAGS, ...HEAP_FLAGS] },
-)
+// The control, which nobody attacks: shows what a busy machine does to the same requests.
+const unattacked = join(folder, 'control')
+const control = await startServer({ ...settings, TOLLMARK_DATA: unattacked })
 const models = [...SCENE_MODELS]
-const attacker = await makeKeys(folder, 'attacker', [{ models }, { models, rpm: 1 }])
-const other = await makeKeys(folder, 'other', [{ models }])
+const attacker = await makeKeys(attacked, 'attacker', [{ models }, { models, rpm: 1 }])
+const other = await makeKeys(attacked, 'other', [{ models }])
+const [controlKey] = (await makeKeys(unattacked, 'other', [{ models }])).keys
 const scene: Scene = {
   port,
   key: attacker.keys[0]!.secret,
@@ -92,9 +88,12 @@ function ask(kind: Asking): Promise<{ status: number; took: number }> {
   const [path, body, headers] =
     kind !== 'convert'
       ? [
-          kind === 'control' ? RELAYED : CHAT,
+          CHAT,
           BODY,
-          { authorization: `Bearer ${other.keys[0]!.secret}`, 'content-type': 'application/json' },
+          {
+            authorization: `Bearer ${(kind === 'control' ? controlKey : other.keys[0])!.secret}`,
+            'content-type': 'application/json',
+          },
         ]
       : [
           '/api/v1/convert',
@@ -106,7 +105,7 @@ function ask(kind: Asking): Promise<{ status: number; took: number }> {
     const end = (status: number): void => resolve({ status, took: performance.now() - began })
     const outgoing = request(
       {
-        port: kind === 'control' ? control : port,
+        port: kind === 'control' ? control.port : port,
         host: '127.0.0.1',
         path,
         method: 'POST',
@@ -161,7 +160,7 @@ try {
   await sleep(1_500)
   await Promise.all([others('proxy', 2), others('convert', 2)])
   console.log(
-    `${'attack'.padEnd(62)}${'failed'.padStart(7)}${'of'.padStart(6)}${'p99'.padStart(8)}${'before'.padStart(8)}${'relay'.padStart(8)}${'before'.padStart(8)}${'later'.padStart(8)}${'turn'.padStart(8)}${'gc max'.padStart(8)}${'RSS MB'.padStart(8)}  missed; the attacker got`,
+    `${'attack'.padEnd(62)}${'failed'.padStart(7)}${'of'.padStart(6)}${'p99'.padStart(8)}${'before'.padStart(8)}${'control'.padStart(8)}${'before'.padStart(8)}${'later'.padStart(8)}${'turn'.padStart(8)}${'gc max'.padStart(8)}${'RSS MB'.padStart(8)}  missed; the attacker got`,
   )
   for (const attack of ATTACKS.filter(
     ({ name }) => values.only === undefined || name.includes(values.only),
@@ -213,7 +212,7 @@ try {
 } finally {
   child.kill('SIGKILL')
   provider.kill('SIGKILL')
-  relay.kill('SIGKILL')
+  control.child.kill('SIGKILL')
   rmSync(folder, { recursive: true, force: true })
 }
 process.exit(missed > 0 ? 1 : 0)

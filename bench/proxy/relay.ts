@@ -4,10 +4,12 @@ import type { HttpExchange } from '../../server/http1/exchange.ts'
 import { ConnectionRouter, createRouterTurns } from '../../server/http1/connection-router.ts'
 import { ConnectionProblems } from '../../server/common/connection-errors.ts'
 import { createTurns } from '../../server/common/fairness/turn-budget.ts'
+import { countBuffersTowardHeapLimit } from '../../server/common/external-memory.ts'
 import { openLog } from '../../server/common/log.ts'
 import { relay } from '../../server/proxy/forward/relay.ts'
 import { createHttpClient, destinationOf } from '../../server/http1/client/client.ts'
 
+countBuffersTowardHeapLimit()
 const [port = '0', upstream = '0'] = process.argv.slice(2)
 const sender = createHttpClient(
   {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLoopback } from '../http1/listen.ts'
 import { SetupError } from '../common/errors.ts'
+import { countBuffersTowardHeapLimit } from '../common/external-memory.ts'
 import { openLog, type Log } from '../common/log.ts'
 import { openLogSink } from '../common/log-sink.ts'
 import { limitThreadHeaps } from '../common/thread-heaps.ts'
@@ -37,6 +38,7 @@ export async function main(
   for (const name of unknownSettings(env, config.customProviders))
     log.warn('unknown setting', { name })
   limitThreadHeaps()
+  countBuffersTowardHeapLimit()
   const signals = handleStopSignals(() => performance.now())
   const write = (sentence: string, fields: Record<string, string>): void =>
     void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)

@@ -2,7 +2,7 @@
 // no longer HTTP. Used for both the caller's and the upstream's side.
 import type { Socket } from 'node:net'
 import { fieldLines, type RawHeaders } from './header-fields.ts'
-import { countRead } from './read-memory.ts'
+import { countRead, writeFreed } from './read-memory.ts'
 import { discardSlowly } from './slow-reads.ts'
 import type { Turns } from './turns.ts'
 
@@ -157,6 +157,11 @@ export class RawConnection {
   /** Sends bytes without copying them. False: wait for `onDrain` before sending more. */
   write(bytes: Buffer): boolean {
     return this.#socket.destroyed || this.#socket.write(bytes)
+  }
+
+  /** Sends a piece that nothing else needs: its memory is freed once it is sent. */
+  writeLast(bytes: Buffer): boolean {
+    return this.#socket.destroyed || writeFreed(this.#socket, bytes)
   }
 
   /** Closes the sending side. */

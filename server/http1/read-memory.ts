@@ -1,11 +1,12 @@
 // Frees the memory of bytes read from sockets before V8 marks the whole heap for it.
 //
 // Each piece that is read is memory outside V8's heap. It dies young, but V8 counts it as old and
-// marks the whole heap after every 64 MB: with bodies of 300 KB, that was a quarter of a request's
-// CPU. A young collection frees the same memory in 1 to 2 ms.
+// marks the whole heap when there is too much (server/common/external-memory.ts): with bodies of 300
+// KB, that was a quarter of a request's CPU. A young collection frees the same memory in 1 to 2 ms.
+import type { Socket } from 'node:net'
 
 /**
- * Bytes read between two collections: half of V8's own threshold, because some pieces survive one.
+ * Bytes read between two collections: half of V8's default threshold, because some pieces survive one.
  */
 const COLLECT_BYTES = 32 * 1024 * 1024
 
@@ -33,11 +34,28 @@ export function countRead(bytes: number): void {
  * read gets memory that is still in the CPU's caches. All views of it are empty afterwards. A part
  * of a larger buffer is left to the collector.
  */
-export function freeRead({ buffer, byteLength }: Buffer): void {
-  if (byteLength < MIN_FREED_BYTES || byteLength !== buffer.byteLength) return
-  if (!(buffer instanceof ArrayBuffer)) return
+export function freeRead(piece: Buffer): void {
+  const { buffer, byteLength } = piece
+  if (!isFreeable(piece) || !(buffer instanceof ArrayBuffer)) return
   uncollected = Math.max(0, uncollected - byteLength)
   // Transferring to a buffer of no bytes frees the memory
   // (https://tc39.es/ecma262/#sec-arraybuffer.prototype.transfer).
   buffer.transfer(0)
 }
+
+/**
+ * Writes a piece that nothing else needs, and frees its memory once the system has taken it. After
+ * a failed write, the system may still be reading it.
+ *
+ * @returns as `write` of a stream
+ */
+export function writeFreed(socket: Socket, piece: Buffer): boolean {
+  if (!isFreeable(piece)) return socket.write(piece)
+  return socket.write(piece, (error) => {
+    if (!error) freeRead(piece)
+  })
+}
+
+/** Whether a piece is all of its memory, and large enough. */
+const isFreeable = ({ buffer, byteLength }: Buffer): boolean =>
+  byteLength >= MIN_FREED_BYTES && byteLength === buffer.byteLength

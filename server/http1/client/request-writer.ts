@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { scheduleFlush, type BatchWriter } from '../write-batch.ts'
 import type { BodySink, RequestBody } from '../exchange.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from '../header-fields.ts'
-import { freeRead } from '../read-memory.ts'
+import { writeFreed } from '../read-memory.ts'
 import type { Owner } from '../turns.ts'
 import type { Destination } from './destination.ts'
 
@@ -228,14 +228,13 @@ export class RequestWriter implements BodySink, BatchWriter {
   #write(bytes: Buffer, isFreed = false): boolean {
     const head = this.#pendingHead
     this.writes++
-    if (head === '')
-      return isFreed ? this.#socket.write(bytes, freeSent(bytes)) : this.#socket.write(bytes)
+    if (head === '') return isFreed ? writeFreed(this.#socket, bytes) : this.#socket.write(bytes)
     this.#pendingHead = ''
     if (bytes.length === 0) return this.#socket.write(head, 'latin1')
     if (bytes.length > ONE_WRITE_BYTES) {
       this.writes++
       this.#socket.write(head, 'latin1')
-      return isFreed ? this.#socket.write(bytes, freeSent(bytes)) : this.#socket.write(bytes)
+      return isFreed ? writeFreed(this.#socket, bytes) : this.#socket.write(bytes)
     }
     const whole = Buffer.allocUnsafe(head.length + bytes.length)
     whole.write(head, 0, 'latin1')
@@ -243,16 +242,6 @@ export class RequestWriter implements BodySink, BatchWriter {
     return this.#socket.write(whole)
   }
 }
-
-/**
- * Frees a piece once the system has taken it; after a failed write, the system may still be reading
- * it.
- */
-const freeSent =
-  (piece: Buffer) =>
-  (error?: Error | null): void => {
-    if (!error) freeRead(piece)
-  }
 
 /** Whether all pieces fit in one write with the head. */
 function isShort(pieces: readonly Buffer[]): boolean {

@@ -335,7 +335,7 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #write(bytes: Buffer): void {
-    if (this.#upstream.write(bytes) || this.#awaitsDrain) return
+    if (this.#upstream.writeLast(bytes) || this.#awaitsDrain) return
     this.#awaitsDrain = true
     this.pump.block()
   }

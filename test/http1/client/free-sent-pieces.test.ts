@@ -1,9 +1,10 @@
 // The memory of a held body is freed as its pieces are sent, and no sooner.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { createHttpClient, destinationOf } from '../../../server/http1/client/client.ts'
+import { RawConnection } from '../../../server/http1/raw-connection.ts'
 import { freeRead } from '../../../server/http1/read-memory.ts'
 import { createTurns } from '../../../server/common/fairness/turn-budget.ts'
 
@@ -88,6 +89,28 @@ test('pieces that others may still read are not freed', async (t) => {
   const whole = Buffer.concat(pieces)
   assert.ok((await bodyReceived(t, [...pieces], false)).equals(whole))
   assert.ok(Buffer.concat(pieces).equals(whole))
+})
+
+test('a switched connection frees each last piece once it is sent', async (t) => {
+  const reader = createServer((socket) => {
+    const read: Buffer[] = []
+    socket.pause()
+    setTimeout(() => socket.resume(), 100)
+    socket.on('data', (bytes) => read.push(bytes)).on('end', () => all.resolve(Buffer.concat(read)))
+  })
+  const all = Promise.withResolvers<Buffer>()
+  reader.listen(0, '127.0.0.1')
+  await once(reader, 'listening')
+  t.after(() => reader.close())
+  const socket = connect((reader.address() as AddressInfo).port, '127.0.0.1')
+  const connection = new RawConnection({ socket, unread: Buffer.alloc(0), subscribe() {} })
+  t.after(() => connection.destroy())
+  const pieces = newPieces()
+  const whole = Buffer.concat(pieces)
+  for (const piece of pieces) connection.writeLast(piece)
+  connection.end()
+  assert.ok((await all.promise).equals(whole))
+  assert.ok(pieces.every(({ length }) => length === 0))
 })
 
 test('a small piece, or one of a larger buffer, is left to the garbage collector', () => {
