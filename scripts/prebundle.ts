@@ -4,6 +4,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
+import { bundlesOf } from './bundles.mjs'
 
 /** TABLE of imports from packages with many modules. */
 const PACKAGES = [
@@ -26,6 +27,9 @@ const PACKAGES = [
   'yaml',
   'zod',
 ]
+
+/** Zod's messages in other languages, half of its code, which nothing here shows. */
+const ZOD_LANGUAGES = /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/
 
 const ENTRY = 'entry:'
 
@@ -63,7 +67,10 @@ async function bundleInto(folder: string): Promise<void> {
       {
         name: 'entries',
         resolveId: (id) => (id.startsWith(ENTRY) ? id : null),
-        load: (id) => (id.startsWith(ENTRY) ? reexport(id.slice(ENTRY.length)) : null),
+        load: (id) => {
+          if (id.startsWith(ENTRY)) return reexport(id.slice(ENTRY.length))
+          return ZOD_LANGUAGES.test(id) ? "export { default as en } from './en.js'" : null
+        },
       },
     ],
   })
@@ -76,9 +83,23 @@ async function bundleInto(folder: string): Promise<void> {
   await bundle.close()
 }
 
+/**
+ * Bundles the installed packages unless that is done.
+ *
+ * @returns the flag that makes a server use the bundles, as the launcher sets it
+ */
+export async function bundleInstalled(): Promise<string> {
+  const { folder, flag } = bundlesOf(join(import.meta.dirname, '..'))
+  if (!existsSync(folder)) await bundleOnce(folder)
+  return flag
+}
+
+/** Where this process writes bundles until they are complete. */
+const makingOf = (folder: string): string => `${folder}.${process.pid}`
+
 /** An existing folder is complete and in use, so it is never changed. */
 async function bundleOnce(folder: string): Promise<void> {
-  const making = `${folder}.${process.pid}`
+  const making = makingOf(folder)
   try {
     await bundleInto(making)
     if (!existsSync(folder)) renameSync(making, folder)
@@ -88,4 +109,12 @@ async function bundleOnce(folder: string): Promise<void> {
 }
 
 const [folder] = process.argv.slice(2)
-if (import.meta.main && folder !== undefined) await bundleOnce(folder)
+if (import.meta.main && folder !== undefined) {
+  // Ctrl-C in a server's terminal ends its bundler, too.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => {
+      rmSync(makingOf(folder), { recursive: true, force: true })
+      process.exit(1)
+    })
+  await bundleOnce(folder)
+}

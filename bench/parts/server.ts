@@ -1,10 +1,14 @@
 // A server in a process of its own, as a benchmark measures one.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { bundleInstalled } from '../../scripts/prebundle.ts'
 import { MAIN, NODE_FLAGS } from '../../test/support/node.ts'
 
 /** The launcher's heap flags. */
 export const HEAP_FLAGS = process.execArgv.filter((flag) => /^--(?:max|initial)-/.test(flag))
+
+/** The launcher's flag for packages, as at each start but a clone's first. */
+const BUNDLES = await bundleInstalled()
 
 export interface Server {
   /** On 127.0.0.1. */
@@ -26,17 +30,21 @@ export async function startServer(
   flags: readonly string[] = [],
   main = MAIN,
 ): Promise<Server> {
-  const child = spawn(process.execPath, [...NODE_FLAGS, ...HEAP_FLAGS, ...flags, main, 'serve'], {
-    env: {
-      ...process.env,
-      PORT: '0',
-      HOST: '127.0.0.1',
-      LOG_LEVEL: 'silent',
-      TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '0',
-      ...env,
+  const child = spawn(
+    process.execPath,
+    [...NODE_FLAGS, ...HEAP_FLAGS, BUNDLES, ...flags, main, 'serve'],
+    {
+      env: {
+        ...process.env,
+        PORT: '0',
+        HOST: '127.0.0.1',
+        LOG_LEVEL: 'silent',
+        TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '0',
+        ...env,
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
     },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  )
   const kill = (): void => void child.kill('SIGKILL')
   process.on('exit', kill)
   child.once('exit', () => process.off('exit', kill))

@@ -13,10 +13,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { z } from 'zod'
+import { bundlesOf } from '../../scripts/bundles.mjs'
 import { temporaryFolder } from '../support/temporary.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -54,10 +55,12 @@ function clone(
     mkdirSync(one, { recursive: true })
   for (const file of [
     'launch.mjs',
+    'bundles.mjs',
     'hand-over.mjs',
     'install.mjs',
     'node-binary.mjs',
     'node-binaries.json',
+    'prebundle.ts',
     'prebundled.mjs',
   ])
     cpSync(join(root, 'scripts', file), join(folder, 'scripts', file))
@@ -190,11 +193,8 @@ test('the dashboard is built through the launcher, whichever Node started it', a
 test('a server loads bundles only if they were built from the installed packages', async (t) => {
   const here = clone(t, ALL)
   assert.doesNotMatch((await here.run('program.mjs', 'serve')).err, /--import/)
-  const lock = createHash('sha256')
-    .update(JSON.stringify({ packages: WANTED }))
-    .digest('hex')
-  const name = `bundled-${lock.slice(0, 16)}`
-  const folder = join(here.modules, '.cache', name)
+  const { folder } = bundlesOf(join(here.modules, '..'))
+  const name = basename(folder)
   const bundle = () =>
     promisify(execFile)(process.execPath, [
       '--disable-warning=ExperimentalWarning',
@@ -215,6 +215,8 @@ test('a server loads bundles only if they were built from the installed packages
     readdirSync(join(here.modules, '.cache')).filter((one) => one.startsWith('bundled')),
     [name],
   )
+  writeFileSync(join(here.modules, '..', 'package-lock.json'), JSON.stringify({ packages: ALL }))
+  assert.notEqual(bundlesOf(join(here.modules, '..')).folder, folder)
 })
 
 test(
