@@ -5,10 +5,12 @@ import { SetupError } from '../common/errors.ts'
 import { countBuffersTowardHeapLimit } from '../common/external-memory.ts'
 import { openLog, type Log } from '../common/log.ts'
 import { openLogSink } from '../common/log-sink.ts'
+import { freeMemoryWhenIdle } from '../common/idle-memory.ts'
 import { limitThreadHeaps } from '../common/thread-heaps.ts'
 import { environment, readConfig, unknownSettings, type Config } from '../config/settings.ts'
 import { removeScratchFolders } from '../store/scratch.ts'
 import { transientProblem } from '../store/transient-errors.ts'
+
 import { serve, type Running, type ServeOptions } from './serve.ts'
 import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from './signals.ts'
 
@@ -59,6 +61,7 @@ export async function main(
     write(`Open this once to make the first account:\n${running.setupLink}`, {
       setup_url: running.setupLink,
     })
+  freeMemoryWhenIdle()
   await shutDownOn(signals, running, config, log)
 }
 
