@@ -205,10 +205,11 @@ export class CredentialHealth {
   }
 }
 
-/** The longest cool-down counts, and the newest is the last to be dropped. */
+/** Of a group's cool-downs, the one that ends last counts. The oldest error's group is dropped. */
 function coolDown(coolingUntil: Map<string, number>, group: string, until: number): void {
+  const latest = Math.max(coolingUntil.get(group) ?? 0, until)
   coolingUntil.delete(group)
-  coolingUntil.set(group, until)
+  coolingUntil.set(group, latest)
   const [oldest] = coolingUntil.keys()
   if (coolingUntil.size > MAX_GROUPS && oldest !== undefined) coolingUntil.delete(oldest)
 }

@@ -140,6 +140,18 @@ test('default and maximum cool-down times for each status', () => {
   }
 })
 
+test('a later error with a shorter cool-down does not shorten a longer one', () => {
+  const [a, b] = [credential('a'), credential('b')]
+  const { pool, later } = poolOf(a, b)
+  pool.record(a, LANE, 429, 30_000)
+  later(1_000)
+  pool.record(a, LANE, 503, null)
+  assert.equal(pool.coolingFor('a'), 29_000)
+  later(28_999)
+  pool.record(a, LANE, 503, null)
+  assert.equal(pool.coolingFor('a'), 2_000)
+})
+
 test('a cool-down applies to its model, or to its key if the model is unknown; a success ends it', () => {
   const [a, b] = [credential('a'), credential('b')]
   const lanes: [note: RateLimitGroup, other: RateLimitGroup][] = [
