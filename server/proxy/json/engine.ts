@@ -27,13 +27,16 @@ interface Exports {
   withoutZeros(start: number, end: number): number
 }
 
-/** The owner of the scan. */
+/** A scan whose state can be in an instance. */
 export interface Owner {
   /** Copies the state of the scan out. */
   leave(engine: Engine): void
 }
 
-/** The addresses of tables in one instance's memory, until that is full. */
+/**
+ * The address of a table in an instance's memory. It holds for one generation: until that memory is
+ * full.
+ */
 interface Placed {
   readonly generation: number
   readonly address: number

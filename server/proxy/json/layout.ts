@@ -1,7 +1,7 @@
 // The memory layout of the scanner's WebAssembly module: addresses and codes. Both sides compile
 // this file, so it contains only constants.
 
-/** The state between values: the first index of ACTIONS. */
+/** A state: a value. The states up to DONE_OF_MANY are the first index of ACTIONS. */
 export const VALUE = 0
 /** A state: an item of a list, or `]`. */
 export const ITEM_OR_END = 1
@@ -9,7 +9,7 @@ export const ITEM_OR_END = 1
 export const KEY_OR_END = 2
 /** A state: a key, after a comma. */
 export const KEY = 3
-/** A state: the colon behind a key. */
+/** A state: the colon after a key. */
 export const AFTER_KEY = 4
 /** A state: `,` or `]`. */
 export const AFTER_ITEM = 5
@@ -19,7 +19,7 @@ export const AFTER_MEMBER = 6
 export const DONE = 7
 /** A state: one text has ended, and another may follow (JSON lines). */
 export const DONE_OF_MANY = 8
-/** The tokens within which a piece can end. */
+/** A state: within a string. This and the next two are the tokens within which a piece can end. */
 export const IN_STRING = 9
 /** A state: within a key. */
 export const IN_KEY = 10
@@ -43,40 +43,34 @@ export const STATE = 0x2000
 export const DEPTH = 0x2004
 /** The wanted node of the value that comes next, as an offset in the table of paths; 0: none. */
 export const NEXT = 0x2008
-/**
- * The depth at which the captured value ends, or -1; its node; and the address at which it begins,
- * or 0 where that was in an earlier piece.
- */
+/** The depth at which the captured value ends, or -1. */
 export const CAPTURE_DEPTH = 0x200c
 /** The node of the captured value. */
 export const CAPTURE_NODE = 0x2010
 /** The address at which the captured value begins, or 0 where that was in an earlier piece. */
 export const CAPTURE_START = 0x2014
 /**
- * Where the string, key or number begins that the last piece ended within, while somebody may want
- * it; or 0.
+ * The address of the string, key or number within which the last piece ended, if it may be wanted;
+ * else 0.
  */
 export const TOKEN_START = 0x2018
 /** Whether the last piece ended with a backslash that escapes. */
 export const ESCAPED = 0x201c
-/** The node of the oddity told last, of each kind. */
+/** For each kind of oddity, the node of the one reported last. */
 export const LAST_ODDITIES = 0x2020
-/**
- * The node of the value told last; of the list or object that has ended since, where it was all
- * that was told to be in there; and of a value that is told only if something else follows.
- */
+/** The node of the value reported last. */
 export const LAST_VALUE = 0x2034
 /**
- * The node of the list or object that has ended since, where it was all that was told to be in
- * there.
+ * The node of the list or object that has ended since, if that value was the only one reported in
+ * it; else 0.
  */
 export const LAST_CLOSED = 0x2038
-/** The node of a value that is told only if something else follows. */
+/** The node of a value that is reported only if something else follows. */
 export const PENDING_VALUE = 0x203c
-/** How many values have been told since the last end of a list or object. */
+/** How many values have been reported since the last end of a list or object. */
 export const VALUES_SINCE = 0x2040
 /**
- * Of each open container 16 bytes: its node, what may come behind one of its values, and a bit for
+ * Of each open container 16 bytes: its node, what may come after one of its values, and a bit for
  * each wanted key that it has had.
  */
 export const STACK = 0x2050
@@ -93,16 +87,13 @@ export const ROOT = 0x4104
 export const STRICT = 0x4108
 /** A number that is unique to this scan, so that cache entries of others do not count. */
 export const SERIAL = 0x410c
-/**
- * Of strings that are watched: lengths, the address of the 256 first bytes, whether prose counts,
- * and the address of the quick check or 0.
- */
+/** Bytes of the shortest string that is watched. */
 export const SHORTEST = 0x4110
 /** Bytes of the longest string that is watched. */
 export const LONGEST = 0x4114
 /** The address of 256 bytes: 1 for each with which a watched string can begin. */
 export const FIRSTS = 0x4118
-/** Whether prose counts. */
+/** Whether strings that are prose are watched, too. */
 export const PROSE = 0x411c
 /** The address of the quick check, or 0. */
 export const QUICK = 0x4120
@@ -110,17 +101,13 @@ export const QUICK = 0x4120
 /** Whether repeated values are reported as such. */
 export const REPEATS = 0x4124
 
-/**
- * A reader of words: the address behind the word so far; the addresses at which it and its last
- * part begin; whether either is too long to be told, and whether it is a path; how many bytes of an
- * escape have come; and these bytes.
- */
+/** The state of a reader of words begins here: the address after the word so far. */
 export const WORD_AT = 0x4148
 /** The address at which the word so far begins. */
 export const WORD_WIDE = 0x414c
 /** The address at which its last part begins. */
 export const WORD_NARROW = 0x4150
-/** Bits: the word is too long to be told (1), its last part is (2), it is a path (4). */
+/** Bits: the word is too long to be reported (1), its last part is (2), it is a path (4). */
 export const WORD_LONG = 0x4154
 /** How many bytes of an escape have come. */
 export const WORD_ESCAPE = 0x4158
@@ -128,13 +115,11 @@ export const WORD_ESCAPE = 0x4158
 export const WORD_ESCAPED = 0x4160
 /** Bytes of the state of a reader of words. */
 export const WORD_STATE_BYTES = 0x20
-/**
- * Whether every word is reported, or only possible ids; and whether a length may precede a word.
- */
+/** Whether every word is reported, or only possible ids. */
 export const EVERY_WORD = 0x4168
 /** Whether a length may precede a word. */
 export const BINARY_WORDS = 0x416c
-/** Bytes of the shortest name that any provider uses, and of the longest word that is checked. */
+/** Bytes of the shortest name that any provider uses. */
 export const SHORTEST_WORD = 6
 /** Bytes of the longest word that is checked. */
 export const LONGEST_WORD = 2048
@@ -144,7 +129,7 @@ export const LONGEST_WORD = 2048
  */
 export const LONGEST_LENGTH = 4
 
-/** The number of events, and the events: 16 bytes each. */
+/** The number of events. */
 export const EVENT_COUNT = 0x4140
 /** The events, one after another. */
 export const EVENTS = 0x4200
@@ -155,21 +140,21 @@ export const MAX_EVENTS = 512
 /** One token has fewer events than this. */
 export const EVENTS_OF_A_TOKEN = 8
 
-/**
- * Kinds of events. VALUE_TOLD: node, start (0: in an earlier piece), end. AGAIN: node; the same
- * bytes as the value told last at this path.
- */
+/** An event: a value. Node, start (0: in an earlier piece), end. */
 export const VALUE_TOLD = 0
-/** An event: a value with the same bytes as the one told last at this path. Node. */
+/** An event: a value with the same bytes as the one reported last at this path. Node. */
 export const VALUE_AGAIN = 1
-/** Node, kind of oddity. */
+/** An event: an oddity. Node, kind. */
 export const ODDITY_TOLD = 2
-/** Node. */
+/** An event: the end of a list or object. Node. */
 export const CLOSED_TOLD = 3
-/** Start, end, and a hash whose lowest bit says whether it holds a backslash. */
+/**
+ * An event: a watched string, or a word. Start, end, and a hash; its lowest bit tells whether the
+ * string contains a backslash, or the word has several parts.
+ */
 export const STRING_TOLD = 4
 
-/** Kinds of oddities, in the order of ODDITIES of scanner.ts. */
+/** An oddity: a wanted key occurs twice. Oddities are in the order of ODDITIES of scanner.ts. */
 export const DUPLICATE = 0
 /** An oddity: a wanted key is spelled with escapes. */
 export const ESCAPED_KEY = 1
@@ -180,11 +165,11 @@ export const MISMATCH = 3
 /** An oddity: the same, if the value is a string. */
 export const TEXT = 4
 
-/** Caches, which drop entries: reported strings, the last value of each path, and its oddities. */
+/** The cache of reported strings. Like the other caches, it drops entries. */
 export const KNOWN = 0x8000
 /** Slots of the cache of strings. */
 export const KNOWN_SLOTS = 256
-/** The longest string that it remembers. */
+/** Bytes of the longest string that it remembers. */
 export const KNOWN_BYTES = 64
 /** Bytes of one of its slots. */
 export const KNOWN_SLOT = 80
@@ -192,7 +177,7 @@ export const KNOWN_SLOT = 80
 export const VALUES = 0xd000
 /** Slots of the cache of values. */
 export const VALUE_SLOTS = 64
-/** The longest value that it remembers. */
+/** Bytes of the longest value that it remembers. */
 export const VALUE_BYTES = 48
 /** Bytes of one of its slots. */
 export const VALUE_SLOT = 64
@@ -221,11 +206,14 @@ export const WINDOW = 0x10000
 export const PIECE = 0x10000
 /** The end of the window. */
 export const WINDOW_END = 0x30000
-/** A key or string without its escapes, in 16-bit units; and a key folded. */
+/** A key or string without its escapes, in 16-bit units. */
 export const DECODED = 0x30800
 /** A key, case-folded like in parsers that ignore case, in 16-bit units. */
 export const FOLDED = 0x37800
-/** Instead of these, in an instance for words: reported words, followed by the word so far. */
+/**
+ * Instead of DECODED and FOLDED, in an instance for words: reported words, followed by the word so
+ * far.
+ */
 export const WORDS = 0x30800
 /** The end of the reported words. */
 export const WORDS_FULL = 0x36000
@@ -235,8 +223,7 @@ export const TABLES = 0x38000
 export const MEMORY_PAGES = 64
 
 /**
- * A node of the table of paths: flags, the nodes of items and of any key, and the addresses of its
- * keys' first bytes, their index by length, and the keys.
+ * The flags of a node. The numbers up to NODE_BYTES are offsets in a node of the table of paths.
  */
 export const NODE_FLAGS = 0
 /** The node of the items of a list. */
@@ -261,12 +248,9 @@ export const TELLS_END = 2
 export const IS_LOOKED_INTO = 4
 /** A flag: a list at this place may contain some, and the place itself is not wanted. */
 export const HOLDS_ITEMS = 8
-/**
- * A key: its node, its number within the node, its length, and its bytes twice: unchanged, and in
- * lower case.
- */
+/** The node of a key's value. The numbers up to KEY_BYTES are offsets in the entry of a key. */
 export const KEY_NODE = 0
-/** Its number within the node. */
+/** The key's number within its node. */
 export const KEY_NUMBER = 4
 /** Its length in bytes. */
 export const KEY_LENGTH = 8

@@ -95,12 +95,16 @@ export interface PathTable {
   readonly paths: readonly string[]
 }
 
-/** A node's keys are the bits of one number. */
+/** Maximum number of a node's keys, which are the bits of one number. */
 const MOST_KEYS = 64
 const FIRSTS_BYTES = 256
 const LENGTHS_BYTES = KEY_WIDTH + 8
 
-/** @throws Error if a node has more keys, or longer ones, than a table has room for */
+/**
+ * Builds the table of a tree of wanted paths.
+ *
+ * @throws Error if a node has more keys, or longer ones, than a table has room for
+ */
 export function pathTable(root: Node): PathTable {
   const nodes: Node[] = []
   const offsets = new Map<Node, number>()
@@ -181,7 +185,10 @@ function writeKeys(
     image[lengths + length] = sorted.filter(([key]) => key.length < length).length
 }
 
-/** This much is kept of a token from an earlier piece, followed by a whole piece. */
+/**
+ * Bytes of the longest string that can be watched: the window has room for this much of a token
+ * from an earlier piece, and for a whole piece.
+ */
 const LONGEST_WATCHED = 8_192
 
 /** 1 for each possible first byte of an oddly spelled key. */
@@ -198,7 +205,11 @@ const QUICK_MARKS = 64
 const QUICK_SLOTS = 320
 const QUICK_UUIDS = QUICK_SLOTS + HEAD_SLOTS
 
-/** @throws Error if the window has no room for the longest string */
+/**
+ * Builds the table of watched strings.
+ *
+ * @throws Error if the window has no room for the longest string
+ */
 export function filterTable({ firsts, longest, quick }: StringFilter): Uint8Array {
   if (longest > LONGEST_WATCHED)
     throw new Error(`Strings of ${longest} bytes are longer than the scanner can watch.`)

@@ -138,7 +138,7 @@ function mix(mixed: u64, bytes: u64): u64 {
 const HEAD_UNITS: i32 = 64
 const HEAD_SPACES: i32 = 32
 
-/** The same for a string with escapes; false if the string is not valid JSON. */
+/** `mayBeWanted` for a string with escapes; false if the string is not valid JSON. */
 function mayBeWantedDecoded(quick: i32, from: i32, to: i32): bool {
   const size = decode(from, to, DECODED, HEAD_UNITS)
   if (size == MALFORMED || size < load<i32>(SHORTEST)) return false
@@ -164,7 +164,7 @@ function isSpace(unit: u16): bool {
   return unit >= 0xa0 && (unit == 0xa0 || unit == 0x1680 || (unit >= 0x2000 && unit <= 0x200a) || unit == 0x2028 || unit == 0x2029 || unit == 0x202f || unit == 0x205f || unit == 0x3000 || unit == 0xfeff)
 }
 
-/** QuickCheck of tables.ts: the beginning of a string, up to its first mark. */
+/** Applies the QuickCheck of tables.ts to the beginning of a string, up to its first mark. */
 export function mayBeWanted(quick: i32, from: i32, to: i32): bool {
   const marks = quick + 64
   let start = from
@@ -184,7 +184,7 @@ export function mayBeWanted(quick: i32, from: i32, to: i32): bool {
   return shortest > 0 && mayBeUuid(quick + 4416, start, to, shortest)
 }
 
-/** Most strings differ in their first few bytes. */
+/** Whether a string may begin like a UUID; most differ in their first few bytes. */
 function mayBeUuid(bytes: i32, from: i32, to: i32, shortest: i32): bool {
   if (to - from < shortest) return false
   for (let at = from; at < from + shortest; at++) {

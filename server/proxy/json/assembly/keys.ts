@@ -37,7 +37,7 @@ export function lookUp(at: i32, from: i32, to: i32, entry: i32, next: i32, captu
   return next
 }
 
-/** A wanted key, in any spelling. */
+/** Marks a wanted key, in any spelling, as seen. @returns the node of its value */
 function meetKey(node: i32, number: i32, entry: i32, next: i32, captured: bool): i32 {
   const seen = load<u64>(entry, 8)
   const bit = (1 as u64) << number

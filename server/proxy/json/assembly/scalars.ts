@@ -1,9 +1,9 @@
 // Numbers and literals of JSON (RFC 8259, sections 3 and 6).
 import { LONGEST_SCALAR } from '../layout'
 
-/** Instead of an address: the scalar may continue after the piece; it is invalid. */
+/** Instead of an address: the number or literal may continue after the piece. */
 export const INCOMPLETE: i32 = -1
-/** The result for anything that is not a number or literal. */
+/** Instead of an address: it is not a number or literal. */
 export const INVALID: i32 = -2
 
 const TRUE: u32 = 0x65757274
@@ -30,12 +30,11 @@ export function endOfScalar(start: i32, end: i32): i32 {
 }
 
 /**
- * Where a number or literal of JSON ends, which is no longer than any that makes sense. A byte that
- * delimits must stand at `end`.
+ * The end of a number or literal of RFC 8259, which has at most LONGEST_SCALAR bytes. INCOMPLETE if
+ * it may continue after the piece, INVALID for anything else. A delimiter must be at `end`.
  */
 // @ts-ignore: decorator
 @inline
-/** Where a number or literal of RFC 8259 ends; INCOMPLETE at the end of the piece, else INVALID. */
 export function endOfJsonScalar(start: i32, end: i32): i32 {
   const first = load<u8>(start) as u32
   // A single digit.
@@ -91,8 +90,8 @@ function endOfLiteral(start: i32, end: i32): i32 {
 }
 
 /**
- * Skips the integers of a list, each with its comma, as lists of tokens have them: 16 bytes at a
- * time.
+ * Skips the short integers of a list, each with its comma, as lists of tokens have them: 16 bytes
+ * at a time.
  *
  * @param start the start of an item
  * @returns the start of the first item that is anything else, may be the last, or continues after
@@ -100,10 +99,6 @@ function endOfLiteral(start: i32, end: i32): i32 {
  */
 // @ts-ignore: decorator
 @inline
-/**
- * Skips items of a list that are short integers, a block at a time; the address of the first
- * other.
- */
 export function skipIntegers(start: i32, end: i32): i32 {
   let item = start
   // Whether the block begins with an item, and whether a zero that began one ended the block
@@ -118,7 +113,8 @@ export function skipIntegers(start: i32, end: i32): i32 {
     const starts = ((commas << 1) | begins) & 0xffff
     const leading = zeros & starts
     const wrong = (commas & starts) | (((leading << 1) | zero) & digits)
-    // What comes before the first byte that is neither, or wrong, or behind the piece.
+    // The bytes before the first that is neither a digit nor a comma, is wrong, or is after the
+    // piece.
     const others = (~(commas | digits) | wrong) & 0xffff
     const left = end - at
     const clean = min(others == 0 ? 16 : ctz(others), left)

@@ -6,7 +6,7 @@ const BACKSLASH: u8 = 0x5c
 const SPACE: u8 = 0x20
 const ODD_BITS: u64 = 0xaaaaaaaaaaaaaaaa
 
-/** A bit for each of the 16 bytes at an address that is this one. */
+/** A bit for each of the 16 bytes at `at`: 1 if it equals `byte`. */
 // @ts-ignore: decorator
 @inline
 export function equalMask(at: i32, byte: u8): i32 {
@@ -35,7 +35,6 @@ function special(bytes: v128): v128 {
  */
 // @ts-ignore: decorator
 @inline
-/** The address after the quote that ends a string, or -1 if there is none before `end`. */
 export function endOfString(start: i32, end: i32): i32 {
   // Known without waiting for the search.
   if (load<u8>(start) == QUOTE && start < end) return start + 1
@@ -70,9 +69,9 @@ function endOfLongString(start: i32, end: i32): i32 {
 }
 
 /**
- * From a byte on that is not escaped. Which quotes are escaped is worked out for 64 bytes at once:
- * those behind runs of backslashes of odd length (Langdale and Lemire, Parsing Gigabytes of JSON
- * per Second, section 3.1.1).
+ * `endOfString` from a byte that is not escaped. Which quotes are escaped is computed for 64 bytes
+ * at once: those after runs of backslashes of odd length (Langdale and Lemire, Parsing Gigabytes of
+ * JSON per Second, section 3.1.1).
  */
 function endOfEscapedString(start: i32, end: i32): i32 {
   let at = start

@@ -13,12 +13,15 @@ const COLON: i32 = 0x3a
 const SMALL_U: i32 = 0x75
 
 /**
- * Bits of what a byte is where it stands in a part of a word. Others: it stands between two parts,
- * or is a backslash.
+ * The class bits of bytes that can be in a part of a word. The others are those of `/`, `%` and
+ * `:`, which separate parts, and of the backslash.
  */
 const NARROW: u8 = 0x1f
 
-/** What bytes are: what the last digit of each and its first have in common. */
+/**
+ * The classes of 16 bytes: for each, the bits that its low and its high hexadecimal digit have in
+ * common in these tables.
+ */
 // @ts-ignore: decorator
 @inline
 function classesOf(bytes: v128): v128 {
@@ -28,7 +31,8 @@ function classesOf(bytes: v128): v128 {
 }
 
 /**
- * Behind the word so far; where it begins, and its last part; whether they are too long to be told.
+ * The address after the word so far; the addresses at which it and its last part begin; whether
+ * either is too long to be reported.
  */
 let at: i32 = 0
 let wide: i32 = 0
@@ -124,8 +128,8 @@ function leave(): void {
 }
 
 /**
- * From a place between words: where a word begins that is long enough, or may be, or where a
- * backslash comes. Words shorter than that cost nothing: 64 bytes are looked at together.
+ * From a place between words, the address of the next word that is, or may be, long enough, or of a
+ * backslash. Shorter words cost nothing: 64 bytes are looked at together.
  */
 function skip(start: i32, end: i32): i32 {
   let i = start
@@ -176,8 +180,8 @@ function addWide(byte: i32): void {
 }
 
 /**
- * The word is too long to be told, and perhaps its last part is as well. Only that is kept, and
- * nothing of what is too long.
+ * The word is too long to be reported, and perhaps its last part is, too. If not, that part is
+ * kept.
  */
 function outgrow(): void {
   wideIsLong = true
