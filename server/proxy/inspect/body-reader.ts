@@ -88,7 +88,7 @@ class JsonBody implements BodyScanner {
   readonly #keyed: KeyedStrings | undefined
   readonly #tools: KeyedToolReader | null
   #empty = true
-  /** Bytes of the mark read so far; above its length once it can no longer come. */
+  /** Bytes of the mark read so far; its length once no more of it can come. */
   #marked = 0
 
   constructor(places: BodyPaths, strict: boolean, findings: Findings) {

@@ -21,7 +21,7 @@ export type BufferedBody =
    */
   | { ok: false; reason: 'busy' | 'slow' | 'gone' }
 
-/** Minimum rate of a buffered body. */
+/** How slowly a buffered body may arrive. */
 export interface BodyTimeouts {
   /** Milliseconds for which no bytes may arrive. */
   readonly still: number
@@ -36,7 +36,7 @@ const MIN_RATE = 16.384
 export type BodyProbe = (piece: Buffer) => boolean
 
 /**
- * Reads the body, `limit` bytes at most. The bytes count as buffered by `place` until it releases
+ * Reads the body, `limit` bytes at most. The bytes count as buffered by `slot` until it releases
  * them. If the whole body has already arrived, the result is synchronous. Until the body is
  * complete, the request may be evicted.
  */

@@ -4,7 +4,7 @@
 
 const CHUNK_BYTES = 65_536
 const FIRST_SLOTS = 256
-/** Longer ones are copied and compared by the engine. */
+/** Longer strings are copied and compared with native calls. */
 const SHORT_BYTES = 64
 /**
  * Maximum number of slots that are probed, because callers may choose strings with colliding
@@ -18,7 +18,7 @@ const FIELDS = 4
 export class ByteStrings {
   readonly #most: number
   readonly #chunks: Buffer[] = []
-  /** Bytes of the last chunk. */
+  /** Bytes used in the last chunk. */
   #used = Infinity
   #count = 0
   #entries = new Int32Array(FIRST_SLOTS * FIELDS)
@@ -62,7 +62,7 @@ export class ByteStrings {
     return true
   }
 
-  /** Returns a string by its number, from 0. */
+  /** Passes the string with this number, from 0, to `to`. */
   tell(number: number, to: (bytes: Buffer, from: number, to: number, hash: number) => void): void {
     const entries = this.#entries
     const entry = number * FIELDS

@@ -163,7 +163,7 @@ export class CheckedUpload implements RequestBody, BodySink {
   }
 }
 
-/** Called when there is no memory left for buffered bodies. */
+/** The message if there is no room left for buffered bodies. */
 export const BUFFERS_FULL = 'The proxy holds too many large requests at the moment.'
 
 /** The refusal of a body whose named objects are unclear. @param why a sentence */

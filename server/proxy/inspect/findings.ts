@@ -103,7 +103,7 @@ export class Findings implements JsonSink {
   readonly idForms: IdForms | undefined
   readonly #seen = new RefSet()
   readonly #seenPerhaps = new RefSet()
-  /** The objects. */
+  /** The objects whose names are in places for one, for lookup. */
   readonly #placed = new RefSet()
   /** Unchecked candidates for ids: strings, and parts of the body. */
   readonly #waiting: Waiting[] = []

@@ -17,7 +17,11 @@ const MAX_VALUES = 2_000
 const MAX_VALUE_LENGTH = 128
 const seen = new WeakMap<IdForms, Map<string, readonly ObjectRef[]>>()
 
-/** @param raw name, value, name, value, … of headers or trailers */
+/**
+ * The objects that headers or trailers name.
+ *
+ * @param raw name, value, name, value, …
+ */
 export function headerRefs(
   provider: Provider,
   raw: readonly string[],

@@ -14,7 +14,7 @@ import { batchLinesOf, outboundBody, withLines } from './outbound-body.ts'
 import { loggedModel } from './places.ts'
 import { resolveModels } from './resolve-models.ts'
 
-/** A body that could not be buffered. */
+/** Inspects a body that could not be buffered completely. @throws GatewayError if it has to be */
 export async function inspectPartial(
   target: InspectionTarget,
   { limits, objects }: InspectionDeps,

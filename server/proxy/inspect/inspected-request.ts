@@ -27,8 +27,8 @@ export interface InspectedRequest {
   readonly objects: readonly ObjectRef[]
   readonly body: OutboundRequest['body']
   /**
-   * The same objects without ids that occur only in prose, where they may be anything: evaluated if
-   * a request would be refused for one.
+   * `objects` without ids that occur only in prose, where they may be anything: evaluated if a
+   * request would be refused for one.
    */
   readonly outsideProse?: () => readonly ObjectRef[]
   /** Whether the body is forwarded unread, so that its objects are unknown. */
@@ -41,7 +41,7 @@ export interface InspectedRequest {
   readonly lines: BatchLines | null
 }
 
-/** `body`: bytes of a body that has to be read completely. */
+/** `body`: maximum bytes of a body that has to be read completely. */
 export interface InspectionLimits extends BodyTimeouts {
   readonly body: number
 }

@@ -77,7 +77,7 @@ export class Inspection implements SlicedTask {
     }
   }
 
-  /** Whether the body decides a model. */
+  /** Whether a model must be decided. */
   get strict(): boolean {
     return this.#question.strict
   }

@@ -11,7 +11,7 @@ export interface KeyedSink {
    */
   kindOf(key: string, outer: string | null): string | null
   onString(kind: string, text: string): void
-  /** The same for a key of the nested object. */
+  /** A key of an object under a key of interest. */
   onKey(kind: string, key: string): void
   /**
    * A number, as written, under any key, or in a list under a key of interest. @param kind null for
@@ -32,16 +32,16 @@ const NEAR = 48
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [ZERO, NINE] = [0x30, 0x39]
-/** The non-digits of a number, or `E` for `e`. */
+/** Whether a byte other than a digit may occur in a number: `.`, `+`, `-`, `e`, `E`. */
 const isInNumber = (byte: number): boolean =>
   byte === 0x2e || byte === 0x2b || byte === 0x2d || (byte | 0x20) === 0x65
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 interface Level {
   readonly isObject: boolean
-  /** For the key of the current object. */
+  /** The kind of the key whose value this object is; null for none. */
   readonly outer: string | null
-  /** For the key of the current values. */
+  /** The kind of the current key, or of the list's key; null for none. */
   kind: string | null
 }
 

@@ -64,7 +64,7 @@ export class MultipartReader {
   readonly #window = Buffer.allocUnsafe(WINDOW_BYTES)
   #unread = 0
   #searched = 0
-  /** Fields of the current part. */
+  /** The head of the current part. */
   #field: PartField | null = null
   #content: Buffer[] = []
   #contentLength = 0

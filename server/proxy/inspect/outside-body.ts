@@ -45,7 +45,7 @@ export function queryModels(pathAndQuery: string, parameter = 'model'): string[]
   return models
 }
 
-/** Percent-decoded until nothing changes; null if that is not possible. */
+/** Percent-decoded until nothing changes, at most `rounds` times; null if that is not possible. */
 function decoded(text: string, rounds: number): string | null {
   let now = text
   for (let round = 0; round < rounds && now.includes('%'); round++) {
@@ -89,7 +89,7 @@ export function headerModels(names: readonly string[], headers: readonly string[
  * Fields that describe a body or its framing, which trailers may not contain (RFC 9110, section
  * 6.5.1).
  */
-const isNotBehind = compileRules([
+const isBarredFromTrailers = compileRules([
   {
     why: 'A recipient may merge trailers into the headers that we checked.',
     prefixes: ['content-'],
@@ -104,7 +104,7 @@ export function trailersOf(trailers: readonly string[], names: readonly string[]
   const kept: string[] = []
   for (let i = 0; i < trailers.length; i += 2) {
     const plain = plainName(nameAt(trailers, i))
-    if (!isNotBehind(plain) && !names.includes(plain))
+    if (!isBarredFromTrailers(plain) && !names.includes(plain))
       kept.push(nameAt(trailers, i), valueAt(trailers, i))
   }
   return kept

@@ -32,7 +32,7 @@ const fileNameOf = (text: string): string =>
     .replaceAll(/\\(.)/g, '$1')
     .replace(/^[\w-]*'[\w-]*'/, '')
 
-/** The field name of a part, and whether its content is plain text. */
+/** Reads the head of a part of a form. @returns a sentence if the body must be refused */
 export function readDisposition(lines: readonly string[]): PartField | string {
   let name: string | undefined
   let plain = true
@@ -102,9 +102,10 @@ export function readDisposition(lines: readonly string[]): PartField | string {
 }
 
 /**
- * The head of a part of a multipart/related body (RFC 2387).
+ * Reads the head of a part of a multipart/related body (RFC 2387).
  *
  * @param isFile whether it follows the part that describes it
+ * @returns a sentence if the body must be refused
  */
 export function readRelated(lines: readonly string[], isFile: boolean): PartField | string {
   const fields = new Map<string, string>()

@@ -44,7 +44,10 @@ interface Entry {
   state: 'queued' | 'waiting' | 'over'
 }
 
-/** Number of entries that wait for a turn, including those cancelled since. */
+/**
+ * Creates the queue of entries that wait for a turn; it may contain entries that were cancelled
+ * since.
+ */
 const newQueue = (): AccountKeyQueue<Entry> =>
   new AccountKeyQueue<Entry>(Infinity, ({ owner }) => owner)
 

@@ -10,7 +10,7 @@ export interface TransferDecoder {
 
 const NOTHING = Buffer.alloc(0)
 
-/** Null for an unknown encoding. */
+/** A decoder for an encoding; null for an unknown one. */
 export function transferDecoder(encoding: string): TransferDecoder | null {
   return encoding === 'base64'
     ? new Base64()
