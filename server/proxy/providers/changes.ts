@@ -21,7 +21,10 @@ const GENERATED: ReadonlySet<string> = new Set([
   'file',
 ])
 
-/** Decided by the endpoint's row; if that is undecided, it counts as a change. */
+/**
+ * Whether a request changes what the provider stores, by its endpoint's row; if that is undecided,
+ * it counts as a change.
+ */
 export function changesStored({ class: kind, endpoint, objects }: Match, method: string): boolean {
   if (method === 'GET' || method === 'HEAD') return false
   if (method !== 'POST' || kind === 'unknown' || endpoint === null) return true

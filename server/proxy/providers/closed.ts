@@ -108,7 +108,7 @@ const CLOSED: readonly ClosedEndpoint[] = [
   },
 ]
 
-/** The context of a closed segment; an extension (`token.json`) is ignored. */
+/** Matches closed segments between delimiters; an extension (`token.json`) is ignored. */
 const patternOf = ({ segments }: ClosedEndpoint): RegExp =>
   new RegExp(String.raw`[/:](?:${segments})(?:\.\w+)?(?:$|[/:])`)
 

@@ -30,7 +30,7 @@ export const CLOUD_HEADS: readonly string[] = SCHEMES.flatMap((head) => {
     [...new Set([second, second.toUpperCase()])].map((two) => one + two + head.slice(2)),
   )
 })
-/** First letters of the others. */
+/** First characters of the other resource names. */
 export const CLOUD_FIRSTS = ['p', 'P', 's', 'S', 'v', '/']
 
 const STORED = /^(?:gs|s3[an]?|bq|azureml|azureai|abfss?):\/\/?[^\s]/i
@@ -84,7 +84,7 @@ export interface OperatedKeys {
   readonly kinds: readonly string[]
   /** The kind of the value under a key; null if the key is not one of these. */
   kindOf(key: string): string | null
-  /** Whether the key alone decides. */
+  /** Whether the key alone uses the operator's identity. */
   isUse(key: string): boolean
   /** The resource that a value under such a key names. */
   refOf(kind: string, text: string): ObjectRef | null

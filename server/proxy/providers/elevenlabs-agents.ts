@@ -189,7 +189,7 @@ const ticketRows = (all: string): EndpointRow[] => [
   ),
 ]
 
-/** All of them. */
+/** All endpoint rows of ElevenLabs' agents. */
 export const ELEVENLABS_AGENTS: readonly EndpointRow[] = [
   ...agentRows(`${AT}/agents`, `${AT}/agents/{agent}`),
   ...testRows(`${AT}/agent-testing`, `${AT}/test-invocations`),
@@ -226,6 +226,7 @@ export const ELEVENLABS_WORKSPACE: readonly RegExp[] = [
   /^\/v1\/convai\/(?:settings|environment-variables|whatsapp-accounts|analytics|users)(?:$|\/)/,
   /\/(?:assignable-users|replicate-to-isolated-environment)(?:$|\/)/,
 ]
+/** Closed paths that return an address with access to an agent. */
 export const ELEVENLABS_LINKS: readonly RegExp[] = [/^\/v1\/convai\/agents\/[^/]+\/link(?:$|\/)/]
 /**
  * Keys of a body that use resources of the workspace:

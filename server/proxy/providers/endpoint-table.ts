@@ -103,8 +103,9 @@ function placesIn({ creates, createsInHeaders, names, asks, model }: EndpointRow
 const NO_KINDS = new Set(['model', ANY_KIND, VERSION, 'batch_input', 'batch_dataset'])
 
 /**
- * Compiles rows: literal paths are one lookup, patterns are tried in the order of the rows. @param
- * further kinds named by names of models
+ * Compiles rows: literal paths are one lookup, patterns are tried in the order of the rows.
+ *
+ * @param further kinds that no row names: those of models' names and of the operator's resources
  */
 export function compileEndpoints(
   rows: readonly EndpointRow[],

@@ -166,7 +166,7 @@ function listReader(schemes: Readonly<Record<string, string>>): NonNullable<IdFo
   }
 }
 
-/** The first bytes show that most strings of a body are not ids. */
+/** The filter that excludes most strings of a body by their first bytes. */
 function fastFilter(
   { kindOf, kinds, uuids, digits, bare, clouds }: IdReader,
   schemes: readonly string[],
@@ -258,7 +258,10 @@ class IdReader {
       : ref
   }
 
-  /** The name of a stored model is also held to the key's scope. */
+  /**
+   * The cloud resource that a text names; an ARN of a stored model counts as that model, which is
+   * also held to the key's scope.
+   */
   #cloudRef(text: string): ObjectRef | null {
     const ref = this.clouds ? cloudResource(text) : null
     return ref !== null && text.startsWith('arn:') ? (this.#models?.refsOf(text)[0] ?? ref) : ref
@@ -343,7 +346,7 @@ function quickCheck(heads: readonly string[], uuids: QuickCheck['uuids']): Quick
   return { marks: MARKS, headBytes: HEAD_BYTES, slots, uuids }
 }
 
-/** A string that may be an id, or no id at all. */
+/** The object of a string that may also be no id. */
 export const perhaps = ({ kind, id }: ObjectRef): ObjectRef => ({ kind, id, mayBeUnknown: true })
 
 const hostPattern = (host: string): string =>

@@ -14,7 +14,7 @@ const EXECUTED = {
   creates: { execution_id: 'execution', run_id: 'run' },
 } as const
 
-/** All of them. */
+/** All endpoint rows of Mistral's workflows. */
 export const MISTRAL_WORKFLOWS: readonly EndpointRow[] = [
   ...['', '/registrations'].flatMap((what) => [
     neutral(`GET ${AT}${what}`, {

@@ -115,7 +115,7 @@ export const BODY: BodyRule = {
   prose: SAID,
   objects: OBJECTS,
 }
-/** The place of the model in a JSON body, in a form, and for a request that names none. */
+/** The model is in a JSON body. @param rule other places of the body */
 export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({
   at: 'body',
   body: { ...BODY, ...rule },
@@ -172,10 +172,7 @@ const ITEMS = body({
   },
 })
 
-/**
- * A row that runs a model, one that runs none, and the objects that a row's response creates (its
- * `id`, if no places are given).
- */
+/** A row that runs a model. @param on methods and a path pattern */
 export const model = (
   on: string,
   place: ModelPlace = body(),

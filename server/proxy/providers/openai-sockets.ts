@@ -121,7 +121,7 @@ export const realtimeSocket = (tools: ToolTypes): SocketRow => {
   return { ...conversation, body: bodyOf(tools) }
 }
 
-/** The same with Azure's tools, for both kinds. */
+/** A socket with other tools, also in its `instead`. */
 export const withTools = (socket: SocketRow, tools: ToolTypes): SocketRow => ({
   ...socket,
   body: bodyOf(tools),

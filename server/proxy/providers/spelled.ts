@@ -60,7 +60,7 @@ export const mayWrapId = (text: string): boolean =>
 export const piecesOf = (text: string): string[] =>
   mayWrapId(text) ? text.split(/[^\w./:-]+/).filter((piece) => piece.length >= SHORTEST_PIECE) : []
 
-/** In a longer text, only ids known to be another key's count. */
+/** The object of a part of a longer text, where only ids known to be another key's count. */
 function refWithin(piece: string, ids: IdForms): ObjectRef[] {
   const ref = mayBeId(piece, ids) ? ids.refOf(piece) : null
   return ref === null ? [] : [{ kind: ref.kind, id: ref.id, mayBeUnknown: true }]

@@ -50,7 +50,8 @@ export const fal: ProviderRow = {
   spelling: { uuids: true },
   errors: { detail: '{message}', error: { message: '{message}', code: '{status}' } },
   usage: 'openai',
-  // The AI SDK names some without their namespace; only there have names no owner.
+  // The AI SDK leaves out `fal-ai/` in some names. Names in other namespaces always have their
+  // owner.
   modelNames: (name) => {
     const bare = /^fal-ai\/([^/]+)$/.exec(name)?.[1]
     return bare === undefined ? [name] : [name, bare]
