@@ -74,8 +74,8 @@ export class FramePump {
   }
 
   /** Calls `then` when all received bytes have been read, or reading has stopped. */
-  whenRead(call: () => void): void {
-    this.#onRead.push(call)
+  whenRead(then: () => void): void {
+    this.#onRead.push(then)
     this.#tellIfRead()
   }
 

@@ -79,7 +79,10 @@ function isMediaText(known: MediaText, message: Buffer): boolean {
   return false
 }
 
-/** Whether a message has a few bytes at a place, where calling into C++ costs more than comparing. */
+/**
+ * Whether a message has these few bytes at `at`; comparing them here costs less than a call into
+ * C++.
+ */
 function liesAt(message: Buffer, at: number, bytes: Buffer): boolean {
   for (let i = 0; i < bytes.length; i++) if (message[at + i] !== bytes[i]) return false
   return true
@@ -87,7 +90,7 @@ function liesAt(message: Buffer, at: number, bytes: Buffer): boolean {
 
 /** Inspects the messages of one socket. It lives as long as the socket. */
 export class MessageInspector {
-  /** The value in the ledger. */
+  /** The session's model, as in the ledger. */
   model: string | null
   readonly #deps: InspectorDeps
   readonly #provider: Provider

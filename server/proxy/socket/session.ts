@@ -43,7 +43,7 @@ export interface SessionParts {
   readonly log: Log
   /** Called once, when both connections are closed. */
   onEnd(end: SocketEnd): void
-  /** The key's requests per minute, for a message. */
+  /** The key's requests per minute, for an error message. */
   readonly rpm: number | null
   readonly limits: ClientLimits & {
     /** Milliseconds without a byte in either direction. */

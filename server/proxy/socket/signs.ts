@@ -6,7 +6,7 @@ import type { Sign, SocketRow } from '../providers/socket-row.ts'
 /** Signs of several kinds, and further places, compiled once for each row. */
 export class SignTable<Kind extends string> {
   readonly wanted: WantedPaths
-  /** By path: the kinds of signs that match any value, or one value. */
+  /** By path: the kind of sign for each value, or for any value (null). */
   readonly byPath = new Map<string, Map<string | null, Kind>>()
   /** The words that a message must contain to be parsed. */
   readonly markers: readonly Buffer[]
@@ -38,7 +38,7 @@ export class SignTable<Kind extends string> {
 /** The last name of a path: `response.id` ends in `id`. */
 const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
-/** The compiled form of a row, cached. */
+/** Caches what `make` compiles from a row. */
 export function oncePerRow<Made extends object>(
   make: (row: SocketRow) => Made,
 ): (row: SocketRow) => Made {

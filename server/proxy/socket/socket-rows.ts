@@ -123,7 +123,7 @@ export class SocketRows {
     return this.#refusal !== null && this.#open.size > 0 && !this.#isClosed
   }
 
-  /** Counts bytes sent to the provider, and to the client. */
+  /** Bytes sent to the provider, and to the client, so far. */
   get bytes(): Readonly<Passed> {
     return this.#all
   }

@@ -80,10 +80,10 @@ export class UpstreamSide implements RawReader, PumpSink {
   }
 
   /** Calls `then` when only whole messages have been sent to the client: now, or soon. */
-  atBoundary(call: () => void): void {
-    if (!this.pump.frames.isBetweenMessages) return void (this.#onBoundary = call)
+  atBoundary(then: () => void): void {
+    if (!this.pump.frames.isBetweenMessages) return void (this.#onBoundary = then)
     this.#flush()
-    call()
+    then()
   }
 
   onClientDrain(): void {

@@ -66,7 +66,9 @@ export class Candidates {
     this.#created.search(parseJson(json))
   }
 
-  /** Keeps events with the marker, unread, unless no earlier event had usage. */
+  /**
+   * Keeps events with the marker unread; they are read at once while no earlier event had usage.
+   */
   keep(read: () => readonly Finding[]): void {
     if (this.#first.length === 0) this.#first = read()
     else {

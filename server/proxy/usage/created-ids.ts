@@ -12,9 +12,7 @@ const MAX_IDS = 100
 export class CreatedIds {
   readonly creates: CreatedPaths
   readonly #found: ObjectRef[] = []
-  /**
-   * Whether this response created it; null if the response tells that, but it has not been read.
-   */
+  /** Whether this response created it; null until the response's version has been read. */
   #isNew: boolean | null
   readonly #waiting: ObjectRef[] = []
 

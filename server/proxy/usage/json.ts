@@ -18,7 +18,7 @@ function wanted(creates: CreatedPaths): WantedPaths {
   return paths
 }
 
-/** Lines of JSON are sent with any content type. */
+/** Reads several values: servers send JSON lines with any content type. */
 const MANY = { many: true }
 const NOTHING: readonly Finding[] = []
 

@@ -1,5 +1,5 @@
-// The result of every response reader: usage objects in order. Created objects are recorded if
-// requested.
+// The interface of response readers, which find usage objects, in order, and record the created
+// objects if requested.
 import type { Finding } from './usage.ts'
 
 /** Reads the usage of one response. */
