@@ -141,7 +141,7 @@ export async function openProxy(
   }
 }
 
-/** The ledger. */
+/** Opens the ledger, its maintenance, and the log of refusals. */
 async function openRecords(
   resources: AsyncDisposableStack,
   config: Config,

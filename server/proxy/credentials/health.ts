@@ -74,7 +74,7 @@ export class CredentialHealth {
 
   /**
    * @param mono a monotonic clock in milliseconds
-   * @param probe tests a credential and reports the result to `tested`
+   * @param probe tests a credential and reports the result to `recordProbe`
    */
   constructor(mono: () => number, probe: (id: string) => Promise<unknown>) {
     this.#mono = mono

@@ -50,19 +50,21 @@ export interface CredentialPool {
   /** Records the result of one of our probes. @param status null if there was no response */
   recordProbe(credential: Credential, status: number | null): void
   /**
-   * Milliseconds for which a credential is not used, if only for one model or one key; 0 if it is
-   * healthy.
+   * Milliseconds for which a credential is not used, even if only for one model or one key; 0 if it
+   * is used for all.
    */
   coolingFor(id: string): number
   /** Restores the last failure from an earlier process. */
   restore(id: string, error: LastError): void
-  /** See `Health`. */
+  /** See `CredentialHealth`. */
   lastError(id: string): LastError | null
 }
 
 /**
+ * Creates a pool without credentials.
+ *
  * @param mono a monotonic clock in milliseconds
- * @param probe makes a test call with a credential, and reports the result to `tested`
+ * @param probe makes a test call with a credential, and reports the result to `recordProbe`
  */
 export function createCredentialPool(
   mono: () => number,

@@ -22,7 +22,7 @@ export interface Probe {
   detail: string
 }
 
-/** The request of a test call. */
+/** Dependencies of a test call. */
 export interface ProbeDeps {
   table: ProviderTable
   routes: RouteCache

@@ -68,18 +68,21 @@ interface ResponseHeaderRule {
 const MAX_NAMES = 2_000
 const MAX_NAME_LENGTH = 64
 
-/** Caches the same few names that every message has, in the same few spellings. */
-function memoizeByName<Fate>(fateOf: (lower: string) => Fate): (name: string) => Fate {
-  const fates = new Map<string, Fate>()
+/**
+ * Caches a function of a header's name: every message has the same few names, in the same few
+ * spellings.
+ */
+function memoizeByName<Rule>(ruleOf: (lower: string) => Rule): (name: string) => Rule {
+  const rules = new Map<string, Rule>()
   return (name) => {
-    const known = fates.get(name)
+    const known = rules.get(name)
     if (known !== undefined) return known
-    const fate = fateOf(name.toLowerCase())
+    const rule = ruleOf(name.toLowerCase())
     if (name.length <= MAX_NAME_LENGTH) {
-      if (fates.size >= MAX_NAMES) fates.clear()
-      fates.set(copyString(name), fate)
+      if (rules.size >= MAX_NAMES) rules.clear()
+      rules.set(copyString(name), rule)
     }
-    return fate
+    return rule
   }
 }
 

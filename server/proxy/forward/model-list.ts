@@ -131,7 +131,7 @@ async function allowedModels(
   return stays
 }
 
-/** The exchange of a request for such a list. */
+/** The exchange of a request for a list of models, which is filtered. */
 export class FilteredModelList extends ForwardingExchange {
   readonly #request: ModelListRequest
   #listener: ResponseListener | null = null

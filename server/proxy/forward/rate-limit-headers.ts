@@ -3,7 +3,7 @@
 import { nameAt } from '../../http1/header-fields.ts'
 import type { Remaining } from '../../ledger/ledger.ts'
 
-/** @param rpm the limit, requests a minute */
+/** The headers that tell a key's limit. @param rpm the limit, requests per minute */
 export function rateLimitHeaders(rpm: number, { requests, reset }: Remaining): string[] {
   return [
     'RateLimit-Policy',

@@ -269,7 +269,10 @@ export class ResponseRecorder implements ResponseFilter {
     }
   }
 
-  /** The next request will find out whether a batch can be started from the file. */
+  /**
+   * Records the file as a batch's input, if the key may name the objects in its lines; requests
+   * that look up objects wait for that.
+   */
   #recordBatchInput(id: string, by: ObjectOrigin, mayStartBatch: () => Promise<boolean>): void {
     const { objects } = this.#deps
     const { upstream } = this.#plan

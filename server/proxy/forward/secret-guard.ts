@@ -34,7 +34,7 @@ const SECRET = /^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w.~+/=:-]{16,}$/
 const IN_TEXT =
   /(?:secret|api_?key|access_?key|access_?token|auth_?token|session_?token|refresh_?token|id_?token)\w*["']?\s*(?:[=:]|>)\s*["']?(?=[^\d\s]*\d)[\w.~+/=:-]{16,}/i
 
-/** Whether a complete decoded response contains a credential. */
+/** Whether a decoded response, or its beginning, contains a credential. */
 export function givesCredential(body: Buffer): boolean {
   let found = false
   const reader = new KeyedStrings(
@@ -56,7 +56,7 @@ export function givesCredential(body: Buffer): boolean {
   )
 }
 
-/** The exchange of a request to such an endpoint. It lives as long as the request. */
+/** The exchange of a request to an unknown endpoint. It lives as long as the request. */
 export class SecretGuard extends ForwardingExchange {
   readonly #slot: RequestSlot
   readonly #sendError: (reason: 'secret' | 'busy') => void

@@ -208,7 +208,7 @@ const isWordByte = (byte: number | undefined): boolean =>
 /** Instead of a length: the bytes end after this many characters of the text. */
 const cut = (matched: number): number => -1 - matched
 
-/** The number of characters before the end that truncates a text; -1 if none does. */
+/** How many characters of the text match before the bytes end; -1 if they do not end within it. */
 const cutAfter = (length: number): number => (length < 0 ? -1 - length : -1)
 
 /**

@@ -46,11 +46,11 @@ export class MaskedResponse implements ResponseOutput {
   #decoded: DecodedError | null = null
   #trailers: RawHeaders = []
 
-  /** @param unclear called at most once: the error cannot be passed on, or no further */
-  constructor(exchange: HttpExchange, mask: Mask, unclear: () => void) {
+  /** @param onUnmaskable called at most once: the error cannot be passed on, or no further */
+  constructor(exchange: HttpExchange, mask: Mask, onUnmaskable: () => void) {
     this.#exchange = exchange
     this.#mask = mask
-    this.#onUnmaskable = unclear
+    this.#onUnmaskable = onUnmaskable
     this.#plain = new MaskedStream(mask)
   }
 

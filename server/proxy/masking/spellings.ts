@@ -10,13 +10,13 @@ export interface Spelling {
   readonly folds: boolean
   /** Whether it begins in the middle of the credential. */
   readonly isFragment: boolean
-  /** The number of its characters that is sufficient. */
+  /** How many of its characters suffice to mask them, if the next one differs. */
   readonly enough: number
-  /** The longest sufficient prefix in the current comparison. */
+  /** Bytes of the longest sufficient prefix in the current comparison. */
   reached: number
 }
 
-/** A literal text, in this case. */
+/** A text in exactly this case. */
 export const exact = (text: string): Spelling => ({
   text: Buffer.from(text, 'latin1'),
   folds: false,

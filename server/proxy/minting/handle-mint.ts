@@ -171,7 +171,7 @@ function allowedName(key: CachedKey, provider: Provider, name: string): string {
   return spelled
 }
 
-/** Null if the caller has left. @throws GatewayError */
+/** The body as JSON; null if the caller has left. @throws GatewayError */
 async function readJson(
   exchange: HttpExchange,
   { slot, pace }: Pick<MintRequest, 'slot' | 'pace'>,

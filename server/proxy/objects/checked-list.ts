@@ -15,7 +15,7 @@ const MAX_LIST_BYTES = 4 * 1024 * 1024
 /** Longest id in a place for one. */
 const MAX_ID_BYTES = 2_048
 
-/** The result for a list. */
+/** How to check one list. */
 export interface ListPolicy {
   /** Places with an id, and its kind. */
   readonly paths: Readonly<Record<string, string>>
@@ -32,7 +32,7 @@ export interface ListPolicy {
 
 const compiled = new WeakMap<object, WantedPaths>()
 
-/** The sink of a response that is held until its objects are known. */
+/** The exchange of a request whose response is held until its objects are known. */
 export class GuardedList extends FeedGuard {
   readonly #policy: ListPolicy
   readonly #named: ObjectRef[] = []

@@ -25,8 +25,8 @@ export interface ObjectOwners {
    */
   recordCreated(provider: string, object: ObjectRef, by: ObjectOrigin): void
   /**
-   * Makes `look` wait for a response that has passed and is still being decoded; `created` follows
-   * immediately.
+   * Makes `lookup` wait for a response that has passed and is still being decoded; `recordCreated`
+   * follows immediately.
    */
   trackPending(reading: Promise<unknown>): void
   /** Resolves when all expected responses so far have been decoded. */
@@ -42,7 +42,7 @@ export interface ObjectOwners {
   mayName(naming: ObjectLookup): Promise<readonly boolean[]>
   /** Whether the key created an object that has just been looked up. */
   isOwn(provider: string, key: string, object: ObjectRef): boolean
-  /** Whether any object of the provider belongs to another key; with `kind`, any of these. */
+  /** Whether any object of the provider belongs to another key; with `kind`, any of that kind. */
   anyOwnedByOther(provider: string, key: string, kind?: string): Promise<boolean>
 }
 

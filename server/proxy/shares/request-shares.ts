@@ -12,7 +12,7 @@ export interface SharesLimits {
   readonly body: number
 }
 
-/** The part of a key or an account in both. */
+/** The parts of a key or an account in both resources. */
 interface Usage<T> {
   readonly open: T
   readonly held: T
@@ -79,8 +79,8 @@ export class RequestShares {
   }
 
   /**
-   * A key without open requests always gets a slot, unless its account is over its share and all
-   * slots for such accounts are taken.
+   * Whether a key gets a slot anyway, because it has no open requests: unless its account is over
+   * its share and all slots for such accounts are taken.
    */
   #isFirst({ used, account }: KeyUse): boolean {
     const { share, account: most } = this.#open.limits
