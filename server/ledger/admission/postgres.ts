@@ -227,7 +227,10 @@ class PostgresAdmission implements AdmissionBackend {
     this.#tidyStore().catch(this.#onError)
   }
 
-  /** By our own clock, because the database's may just have been set. */
+  /**
+   * Deletes stamps that no window needs, by our own clock, because the database's may just have
+   * been set, and moves rows that have ended.
+   */
   async #tidyStore(): Promise<void> {
     await this.#time.compare()
     await forgetStamps(this.#store, this.#time.bounds(this.#clock.mono())[0] - 2 * WIDTH_MS)

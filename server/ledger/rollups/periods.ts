@@ -49,8 +49,8 @@ export interface Span {
   from: number
   to: number
   /**
-   * Only up to this position, and to be subtracted, because the days and the hours that are read
-   * both include it.
+   * If set, the span ends at this position and is subtracted, because the days and the hours that
+   * are read both include it.
    */
   upTo?: Place
 }
