@@ -23,7 +23,10 @@ export interface EndedRequest extends Pick<
   readonly exchange: Pick<HttpExchange, 'method' | 'headers'>
 }
 
-/** The same for a request that lives on without its head, like a socket. */
+/**
+ * The facts about a request that outlives its head, like a socket: of its headers, only
+ * `traceparent` is kept.
+ */
 export const withoutHead = ({
   id,
   startedAt,

@@ -205,7 +205,10 @@ export class CredentialHealth {
   }
 }
 
-/** Of a group's cool-downs, the one that ends last counts. The oldest error's group is dropped. */
+/**
+ * Of a group's cool-downs, the one that ends last counts. Of too many groups, the one with the
+ * oldest error is dropped.
+ */
 function coolDown(coolingUntil: Map<string, number>, group: string, until: number): void {
   const latest = Math.max(coolingUntil.get(group) ?? 0, until)
   coolingUntil.delete(group)

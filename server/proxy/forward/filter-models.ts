@@ -141,7 +141,7 @@ interface List {
   readonly lists: readonly ArraySpans[]
   /** Scalar members of the response. */
   readonly members: ReadonlyMap<string, unknown>
-  /** Those that name the first and last model of the list. */
+  /** The members that name the first and last model of the list. */
   readonly ends: readonly (readonly [name: string, value: Span])[]
 }
 

@@ -138,7 +138,7 @@ export class Findings implements JsonSink {
     return this.#ids.length === 0 ? this.objects : this.objects.concat(this.#ids)
   }
 
-  /** Those of them in other places. */
+  /** The objects named in other than expected places. */
   get elsewhere(): readonly ObjectRef[] {
     return this.#ids
   }

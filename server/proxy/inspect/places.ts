@@ -9,7 +9,7 @@ import { toolPaths, type ToolPaths } from './tool-models.ts'
 /** The places of a rule, grouped by what they name; paths are compiled once. */
 export interface BodyPaths {
   readonly wanted: WantedPaths
-  /** Those that matter if no model is decided. */
+  /** Paths that are read if no model must be decided. */
   readonly observed: WantedPaths
   readonly required: ReadonlySet<string>
   readonly stored: ReadonlySet<string>

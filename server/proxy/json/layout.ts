@@ -162,7 +162,7 @@ export const ESCAPED_KEY = 1
 export const LOOKALIKE = 2
 /** An oddity: a value is of another kind than the path needs. */
 export const MISMATCH = 3
-/** An oddity: the same, if the value is a string. */
+/** An oddity: a mismatch whose value is a string. */
 export const TEXT = 4
 
 /** The cache of reported strings. Like the other caches, it drops entries. */

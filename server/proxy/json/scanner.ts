@@ -57,7 +57,7 @@ export type Oddity =
   | 'lookalike'
   /** Another kind of value than the path needs (an object instead of a list). */
   | 'mismatch'
-  /** The same, if the value is a string. */
+  /** A mismatch whose value is a string. */
   | 'text'
 
 /** By their numbers in json/layout.ts. */

@@ -182,8 +182,8 @@ const DEEPGRAM_GRANT: MintShape = {
 }
 
 /**
- * https://docs.cartesia.ai/api-reference/auth/access-token. The models that a grant allows are told
- * by their names: https://docs.cartesia.ai/build-with-cartesia/models.
+ * https://docs.cartesia.ai/api-reference/auth/access-token. A grant allows the models whose names
+ * begin with its family: https://docs.cartesia.ai/build-with-cartesia/models.
  */
 const CARTESIA_TOKEN: MintShape = {
   ttl: { usual: 600, min: 1, max: 3_600 },
@@ -212,8 +212,8 @@ const CARTESIA_TOKEN: MintShape = {
 }
 
 /**
- * https://elevenlabs.io/docs/api-reference/tokens/create. The models that a kind of token allows
- * are told by their names: https://elevenlabs.io/docs/models.
+ * https://elevenlabs.io/docs/api-reference/tokens/create. A kind of token allows the models whose
+ * names begin with its family: https://elevenlabs.io/docs/models.
  */
 const elevenLabsToken = (family: string): MintShape => ({
   ttl: { usual: 900, min: 1, max: 900 },

@@ -35,8 +35,8 @@ export class CreatedObjects {
   }
 
   /**
-   * The object; if the endpoint is unknown, its kind is told by its id. Null if it was not created
-   * by this request.
+   * The object; if the endpoint is unknown, its kind is determined by its id. Null if it was not
+   * created by this request.
    */
   resolve(object: ObjectRef): ObjectRef | null {
     const { provider, match, isUnread, namesForeignObject } = this.#request

@@ -23,9 +23,12 @@ export interface ObjectLookup {
   readonly key: CachedKey
   readonly match: Match
   readonly method: string
-  /** All of them, including those of the path. */
+  /** All that the request names, including those in its path. */
   readonly objects: readonly ObjectRef[]
-  /** The same, if ids only in prose may be unowned; computed only if one of them is. */
+  /**
+   * `objects` without ids that occur only in prose; computed only if the owner of an object is
+   * unknown.
+   */
   readonly outsideProse?: (() => readonly ObjectRef[]) | undefined
 }
 

@@ -46,7 +46,7 @@ const UNKNOWN_OWNERS =
  * Checks that a request names only objects that its key may name.
  *
  * @param named the objects in its path, query and body
- * @param outsideProse the same without ids that occur only in prose
+ * @param outsideProse `named` without ids that occur only in prose
  * @returns the credential that created these objects; null if none of them is known; synchronous if
  *   the request names none
  * @throws GatewayError `endpoint_not_allowed`

@@ -75,7 +75,7 @@ class Pattern {
     return (this.#exact ??= new RegExp(sourceOf(this.text)))
   }
 
-  /** The same, case-insensitive. */
+  /** The same as `exact`, case-insensitive. */
   get loose(): RegExp {
     return (this.#loose ??= new RegExp(sourceOf(this.text), 'i'))
   }

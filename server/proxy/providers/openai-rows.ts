@@ -70,7 +70,7 @@ const ATTACHED = {
 const THREAD = { ...RESOURCES, ...within('messages[].', ATTACHED) }
 /** A call, which a socket may listen to. */
 const CALL = { call_id: 'call' } as const
-/** As an object, and in a form's spelling. */
+/** The id of a video, in JSON and in a form. */
 const VIDEO = { 'video.id': 'video', 'video[id]': 'video' } as const
 const PICTURES = {
   'image.file_id': 'file',
@@ -80,7 +80,7 @@ const PICTURES = {
 
 /** Prose in a chat: by people, tools and models. */
 const SAID = ['messages[].content', 'messages[].content[].text']
-/** The same of a response. */
+/** Prose in a request for a response (`/responses`). */
 const SAID_IN_RESPONSE = [
   'input',
   'instructions',

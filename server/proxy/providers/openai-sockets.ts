@@ -137,7 +137,9 @@ const kebab = (signs: readonly string[]): string[] =>
  * Places of settings in the gateway's messages: like OpenAI's, in a configuration, and in options.
  */
 const GATEWAY_SETUPS = [...SETUPS, 'config.', 'options.', '']
-/** The same place in each of them, for a place in a session or a response. */
+/**
+ * The places of one setting in all setups of the gateway. @param place in a session or a response
+ */
 const inEverySetup = (place: string): string[] => {
   const inside = place.replace(/^(?:session|response)\./, '')
   return GATEWAY_SETUPS.map((at) => at + inside)

@@ -38,7 +38,7 @@ export type OnRefused = (refusal: RowRefusal, isUnpaid: boolean) => void
 interface OpenRow {
   /** Null while it is being reserved. */
   row: Reserved | null
-  /** Monotonic milliseconds. */
+  /** When it began, in monotonic milliseconds. */
   readonly since: number
   usage: Usage
   /** Whether it has ended; it is settled as soon as it has its row and all of its usage. */
@@ -48,7 +48,7 @@ interface OpenRow {
 /** A row kept for a response that may still begin. */
 interface Spare {
   readonly row: Reserved
-  /** Monotonic milliseconds. */
+  /** Since when it is kept, in monotonic milliseconds. */
   readonly since: number
 }
 
@@ -78,7 +78,7 @@ export class SocketRows {
   #isReserving = false
   #refusal: RowRefusal | null = null
   #lastTimer: NodeJS.Timeout | undefined
-  /** By the id of the response. */
+  /** Open rows, by the id of their response. */
   #open: Map<string, OpenRow> = NONE_OPEN
   #isClosed = false
   #minute: NodeJS.Timeout | undefined

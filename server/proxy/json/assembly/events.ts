@@ -30,8 +30,8 @@ export function tellOddity(kind: i32, node: i32): void {
 }
 
 /**
- * A value at a wanted path. If the sink handles repetitions, an immediate repetition of a value is
- * not reported, nor is one of a value and the end of its list or object.
+ * Reports a value at a wanted path. If the sink handles repetitions, an immediate repetition of a
+ * value is not reported, nor is one of a value and the end of its list or object.
  *
  * @param start 0 if it began in an earlier piece
  */

@@ -71,8 +71,8 @@ function isSameInAnyCase(lower: i32, from: i32, size: i32): bool {
 }
 
 /**
- * Whether a key holds an escape, a control character or a letter that folds into ASCII
- * (FOLDING_LETTERS of paths.ts): what else lies beyond ASCII makes it simply another key.
+ * Whether a key contains an escape, a control character or a letter that folds into ASCII
+ * (FOLDING_LETTERS of paths.ts). Any other letter beyond ASCII makes it another key.
  */
 // @ts-ignore: decorator
 @inline
