@@ -145,11 +145,11 @@ export class Problem extends Error {
       'cache-control': 'no-store',
       ...this.#headers,
       ...(this.retryAfter === undefined ? {} : { 'retry-after': String(this.retryAfter) }),
-      // RFC 6750, section 3: every 401 carries a challenge, and the reason only if a token was sent
-      // and is not sufficient.
-      ...(this.status === 401 ? { 'www-authenticate': 'Bearer realm="tollmark"' } : {}),
+      // Every 401 carries a challenge (RFC 9110, section 11.6.1), and a 403 for a token the scope's
+      // (RFC 6750, section 3.1).
+      ...(this.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
       ...(this.code === 'insufficient_scope'
-        ? { 'www-authenticate': 'Bearer realm="tollmark", error="insufficient_scope"' }
+        ? { 'www-authenticate': 'Bearer error="insufficient_scope"' }
         : {}),
     }
   }

@@ -134,20 +134,26 @@ test('invalid forms are refused with their code and do not count', async (t) => 
   }
 })
 
-test('all faults of fields are reported at once, wherever the file is in the form', async (t) => {
+test('all faults of fields are reported at once, with a missing file, wherever the file is in the form', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   const wrong = [
     { name: 'format', content: 'xml' },
     { name: 'include_metadata', content: 'maybe' },
   ]
-  for (const fields of [form(...wrong, page), form(page, ...wrong), form(...wrong)]) {
+  const inFields = ['format', 'include_metadata']
+  for (const [fields, params] of [
+    [form(...wrong, page), inFields],
+    [form(page, ...wrong), inFields],
+    [form(...wrong), [...inFields, 'file']],
+    [form(), ['file']],
+  ] as const) {
     const { errors } = (await convert(server.url, token, fields)).json<{
       errors: { param: string }[]
     }>()
     assert.deepEqual(
       errors.map(({ param }) => param),
-      ['format', 'include_metadata'],
+      params,
     )
   }
 })

@@ -176,6 +176,20 @@ export function checkHead(
 
 const missingFile = (detail: string): Problem => new Problem('missing_file', detail)
 
+/** The fault of a form without the file. */
+const NO_FILE: FieldError = {
+  param: 'file',
+  code: 'missing',
+  detail: 'Send the exported .html or .zip file in this field.',
+}
+
+const withoutFile = (): Problem =>
+  new Problem(
+    'missing_file',
+    'The form has no field "file". Send the exported .html or .zip file in it.',
+    { errors: [NO_FILE] },
+  )
+
 const tooMany = (what: 'parts' | 'fields'): Problem =>
   new Problem('invalid_field', `The form has more than ${FORM_LIMITS[what]} ${what}.`)
 
@@ -266,7 +280,7 @@ export async function receiveUpload(
         form.on(`${what}Limit`, () => reject(tooMany(what)))
       form.on('finish', () => {
         const all = [...fields.faults, ...conflicts(fields.options)]
-        if (all.length > 0) reject(invalidFields(all))
+        if (all.length > 0) reject(invalidFields(file ? all : [...all, NO_FILE]))
         else resolve()
       })
       body.on('error', reject)
@@ -276,8 +290,7 @@ export async function receiveUpload(
       })
       body.pipe(form)
     })
-    if (!file)
-      throw missingFile('The form has no field "file". Send the exported .html or .zip file in it.')
+    if (!file) throw withoutFile()
     return { ...(await file), ...fields.options }
   } finally {
     body.unpipe(form)
