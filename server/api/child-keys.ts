@@ -13,16 +13,21 @@ import { created, route, routes } from './route.ts'
 
 export const MAX_END_USER = 128
 
+const TTL_RULE = `Must be seconds, or ${duration.what}.`
+
 const Ttl = z
-  .union([
-    z.number().int(),
-    z.string().transform((text, issues) => {
-      const milliseconds = duration.parse(text)
-      if (milliseconds !== undefined) return Math.round(milliseconds / 1000)
-      issues.addIssue({ code: 'custom', message: `Must be seconds, or ${duration.what}.` })
-      return z.NEVER
-    }),
-  ])
+  .union(
+    [
+      z.number().int(),
+      z.string().transform((text, issues) => {
+        const milliseconds = duration.parse(text)
+        if (milliseconds !== undefined) return Math.round(milliseconds / 1000)
+        issues.addIssue({ code: 'custom', message: TTL_RULE })
+        return z.NEVER
+      }),
+    ],
+    { error: ({ input }) => (input === undefined ? undefined : TTL_RULE) },
+  )
   .refine((seconds) => seconds >= 1 && seconds <= MAX_TTL_SECONDS, {
     message: `Must be from 1 second to a day (${MAX_TTL_SECONDS}).`,
   })

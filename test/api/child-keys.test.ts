@@ -173,8 +173,22 @@ test("a field that is wider than the parent's, or misspelt, is refused by name",
       JSON.stringify(child),
     )
   }
+})
+
+test('a ttl that is missing, or no length of time, is told so', async () => {
   const { id } = await makeKey()
-  assertProblem(await served.api('POST', `keys/${id}/children`, {}), 400, 'invalid_field')
+  for (const [body, code, detail] of [
+    [{}, 'missing', /^This field is required\.$/],
+    [{ ttl: 1.5 }, 'invalid_value', /^Must be seconds, or a length of time/],
+    [{ ttl: 'soon' }, 'invalid_value', /^Must be seconds, or a length of time/],
+    [{ ttl: null }, 'invalid_value', /^Must be seconds, or a length of time/],
+  ] as const) {
+    const refused = await served.api('POST', `keys/${id}/children`, body)
+    assertProblem(refused, 400, 'invalid_field')
+    const [error] = refused.json<{ errors: { code: string; detail: string }[] }>().errors
+    assert.equal(error?.code, code)
+    assert.match(error?.detail ?? '', detail)
+  }
 })
 
 test('a child key ends, and narrows, with its parent', async () => {

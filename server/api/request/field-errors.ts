@@ -98,8 +98,7 @@ const MISSING = 'This field is required.'
 
 /** The error map of a request: sentences for issues without a message of their own. */
 function sentenceOf(issue: z.core.$ZodRawIssue): string {
-  if (issue.code === 'invalid_type' && issue.input === undefined && (issue.path?.length ?? 0) > 0)
-    return MISSING
+  if (issue.input === undefined && (issue.path?.length ?? 0) > 0) return MISSING
   const rule = ruleOf(issue)
   const subject = (issue.path?.length ?? 0) === 0 ? 'The body must' : 'Must'
   return rule === null ? 'This value is not valid.' : `${subject} ${rule}.`
