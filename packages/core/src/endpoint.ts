@@ -1,10 +1,21 @@
-// The proxy's endpoint.
+// The proxy's endpoint, in both of its forms.
 
 /** An http(s) URL in serialized form: its origin, and its path. */
 export const HTTP_ADDRESS = /^(https?:\/\/[^/?#\\\s]+)([^?#]*)/i
 
-/** The address that takes `?url=`. @throws TypeError if `proxyUrl` cannot be called from here */
-export function parseEndpoint(proxyUrl: string): { origin: string; path: string } {
+/** Where the proxy takes requests. */
+export interface Endpoint {
+  origin: string
+  /** The path that takes `?url=`; below it, a path names the upstream's host. */
+  path: string
+}
+
+/** Whether a path of the proxy's origin leads through the proxy, by `?url=` or as a base URL. */
+export const leadsThrough = (endpoint: Endpoint, path: string): boolean =>
+  path === endpoint.path || path.startsWith(`${endpoint.path}/`)
+
+/** @throws TypeError if `proxyUrl` cannot be called from here */
+export function parseEndpoint(proxyUrl: string): Endpoint {
   try {
     const [, origin = '', path = ''] =
       HTTP_ADDRESS.exec(proxyUrl ? new Request(proxyUrl).url : '') ?? []

@@ -1,5 +1,5 @@
 import { cleanAddress, cleanHeaders, PROXY_MANAGED } from './credentials.ts'
-import { parseEndpoint, HTTP_ADDRESS } from './endpoint.ts'
+import { parseEndpoint, HTTP_ADDRESS, leadsThrough } from './endpoint.ts'
 import { withUpstreamUrl } from './response.ts'
 
 /** The type of the platform's `fetch`. */
@@ -56,7 +56,7 @@ interface Sender {
  *
  * Fetched directly, without the proxy's key: addresses that are not http(s) (`data:`, `blob:`),
  * those that `bypass` names, and those at the proxy's origin but not its endpoint. An address of
- * the endpoint gets the key and is not wrapped again. Nothing is checked before the first call, so
+ * the endpoint (`…/proxy?url=`, or a base URL below `…/proxy/`) gets the key and is not wrapped again. Nothing is checked before the first call, so
  * creating one never fails. A call rejects with a TypeError if `proxyUrl` is not an address, with
  * an Error if there is no key, and otherwise as the platform's `fetch` does.
  *
@@ -80,7 +80,7 @@ export function createProxyFetch({
     if (target === null || bypass?.(new URL(address)) === true) return send(input, init)
     const endpoint = parseEndpoint(proxyUrl)
     const atProxy = target[1] === endpoint.origin
-    if (atProxy && target[2] !== endpoint.path) return send(input, init)
+    if (atProxy && !leadsThrough(endpoint, target[2] ?? '')) return send(input, init)
 
     const options = requestInit(request, init ?? {})
     const headers = cleanHeaders(init?.headers ?? request?.headers)

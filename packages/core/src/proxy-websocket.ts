@@ -1,5 +1,5 @@
 import { cleanAddress, cleanHeaders, PROXY_MANAGED } from './credentials.ts'
-import { HTTP_ADDRESS, parseEndpoint } from './endpoint.ts'
+import { HTTP_ADDRESS, leadsThrough, parseEndpoint } from './endpoint.ts'
 import { CONTEXT_KEY, headerText, NO_KEY } from './proxy-fetch.ts'
 import type { ProxyFetchConfig } from './proxy-fetch.ts'
 
@@ -238,11 +238,13 @@ export function createProxyWebSocket(config: ProxyWebSocketConfig): ProxyWebSock
     // Read for each socket, because `createManagedWebSocket` looks up its options then.
     const { proxyUrl, apiKey, contextKey, bypass } = config
     const upstream = socket.url.replace(/^ws(?=s?:)/i, 'http')
-    const [, origin, path] = HTTP_ADDRESS.exec(upstream) ?? []
+    const [, origin, path = ''] = HTTP_ADDRESS.exec(upstream) ?? []
     const endpoint = parseEndpoint(proxyUrl)
     const isAtProxy = origin === endpoint.origin
     const headers = new Headers(Object.entries(given).filter(isSet))
-    const isOther = isAtProxy ? path !== endpoint.path : bypass?.(new URL(socket.url)) === true
+    const isOther = isAtProxy
+      ? !leadsThrough(endpoint, path)
+      : bypass?.(new URL(socket.url)) === true
     if (origin === undefined || isOther) {
       socket.connect(open(socket.url, protocols, headers))
       return

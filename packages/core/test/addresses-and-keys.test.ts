@@ -99,6 +99,7 @@ describe('what is not proxied', () => {
     for (const address of [
       through(UPSTREAM, 'https://proxy.test/api'),
       'https://proxy.test/api/proxy?url=x&y',
+      'https://proxy.test/api/proxy/api.openai.com/v1/models?limit=1',
     ]) {
       await fetch(address, { headers: { Authorization: 'Bearer theirs' } })
       assert.deepEqual(
@@ -112,7 +113,8 @@ describe('what is not proxied', () => {
     const init = { headers: { Authorization: 'Bearer tmt_token' } }
     for (const address of [
       'https://proxy.test/api/v1/usage',
-      'https://proxy.test/proxy/x',
+      'https://proxy.test/proxyx',
+      'https://proxy.test/x/proxy/api.openai.com/v1',
       'https://proxy.test:443/',
     ])
       await fetch(address, init)

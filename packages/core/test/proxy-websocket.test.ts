@@ -99,9 +99,13 @@ describe('where it connects', () => {
   })
 
   test('an address of the endpoint gets the key and is not wrapped again', () => {
-    const { url, protocols } = opened(through('https://api.x.ai/v1/stt'))
-    assert.equal(url, through('https://api.x.ai/v1/stt'))
-    assert.deepEqual(protocols, [KEY])
+    for (const address of [
+      through('https://api.x.ai/v1/stt'),
+      'wss://proxy.test/ai/proxy/api.x.ai/v1/stt',
+    ]) {
+      const { url, protocols } = opened(address)
+      assert.deepEqual([url, protocols], [address, [KEY]])
+    }
   })
 })
 
