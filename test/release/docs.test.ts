@@ -60,6 +60,20 @@ for (const page of [...pages, ...guides]) {
   })
 }
 
+test('every row of a table has as many cells as its header', () => {
+  for (const page of [...pages, ...guides]) {
+    let cells: number | null = null
+    for (const line of read(page)
+      .replaceAll(/^```[\s\S]*?^```/gm, '')
+      .split('\n')) {
+      // A pipe separates cells in code, too, unless a backslash precedes it (GFM 4.10).
+      const pipes = line.startsWith('|') ? line.match(/(?<!\\)\|/g)!.length : null
+      if (cells !== null && pipes !== null) assert.equal(pipes, cells, `${page}: ${line}`)
+      cells = pipes
+    }
+  }
+})
+
 /** Words in capitals that look like settings and are others'. */
 const OTHERS = new Set([
   'TEST_DATABASE_URL',
