@@ -4,7 +4,7 @@ import { callerBySession } from '../accounts/sessions.ts'
 import { authenticate, type Caller, type Scope } from '../accounts/tokens.ts'
 import { isSameSite } from '../common/client-info.ts'
 import { Problem } from '../common/errors.ts'
-import { FairShares } from '../common/fairness/shares.ts'
+import { FairShares, type RejectReason } from '../common/fairness/shares.ts'
 import type { Store } from '../store/open.ts'
 import type { ApiContext, Middleware } from './api.ts'
 import { jsonBody } from './json-body.ts'
@@ -16,22 +16,32 @@ import { jsonBody } from './json-body.ts'
 const requests = new FairShares({ slots: 128, share: 32, always: true })
 
 /**
+ * The error for a request that gets no slot: 429 if the account has used its share, 503 if no slot
+ * is free.
+ *
+ * @param ownShare the sentence for an account that has used its share
+ */
+export function tooManyRequests(reason: RejectReason, ownShare: string): Problem {
+  const [detail, status] =
+    reason === 'share'
+      ? [ownShare, 429]
+      : ['The server has too many requests in progress. Try again in a moment.', 503]
+  return new Problem('too_many_requests', detail, { retryAfter: 1, status })
+}
+
+/**
  * Takes a slot for the caller, so that one token cannot use all database connections. Runs after
  * `authorized`.
  *
- * @throws Problem `too_many_requests`: 429 if the account has used its share, 503 if no slot is
- *   free
+ * @throws Problem as `tooManyRequests`
  */
 export const withSlot: Middleware = async (c, next) => {
   const slot = requests.acquire(requireCaller(c).account.id)
-  if (typeof slot === 'string') {
-    const status = slot === 'share' ? 429 : 503
-    throw new Problem(
-      'too_many_requests',
+  if (typeof slot === 'string')
+    throw tooManyRequests(
+      slot,
       'This account has too many requests in progress. Send fewer at once.',
-      { retryAfter: 1, status },
     )
-  }
   try {
     await next()
   } finally {
@@ -81,7 +91,9 @@ export async function authorize(
 
 /**
  * Authenticates a request by its token or its session cookie. The token takes precedence, because
- * it was sent on purpose. @throws Problem `invalid_token`, `cross_site_request`
+ * it was sent on purpose.
+ *
+ * @throws Problem `invalid_token`, `cross_site_request`
  */
 export async function authenticateCaller(
   c: ApiContext,
@@ -118,7 +130,9 @@ export function refuseOtherSites(c: ApiContext): void {
 }
 
 /**
- * The caller that `authorize` has authenticated. @throws Error if the route did not authenticate
+ * The caller that `authorize` has authenticated.
+ *
+ * @throws Error if the route did not authenticate
  */
 export function requireCaller(c: ApiContext): Caller {
   const caller = c.get('caller')

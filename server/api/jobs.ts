@@ -13,7 +13,7 @@ import {
   type Api,
   type ApiContext,
 } from './api.ts'
-import { authorized, requireCaller, withSlot, security } from './guard.ts'
+import { authorized, requireCaller, security, tooManyRequests, withSlot } from './guard.ts'
 import { isoTime } from '../common/clock.ts'
 import { ERRORS, Problem, type ErrorCode } from '../common/errors.ts'
 import { FairShares } from '../common/fairness/shares.ts'
@@ -323,19 +323,14 @@ async function respondWithEvents(
  * Takes a slot for an event stream.
  *
  * @returns aborted when the caller disconnects or the stream is evicted
- * @throws Problem `too_many_requests`
+ * @throws Problem as `tooManyRequests`
  */
 function openStream(c: ApiContext, limits: JobDependencies['limits']): AbortSignal {
   const { incoming, outgoing } = c.env
   const dropped = new AbortController()
   const slot = streams.acquire(requireCaller(c).account.id, () => dropped.abort())
-  if (typeof slot === 'string') {
-    throw new Problem(
-      'too_many_requests',
-      'This account follows too many jobs. Follow fewer at once.',
-      { retryAfter: 1, status: slot === 'share' ? 429 : 503 },
-    )
-  }
+  if (typeof slot === 'string')
+    throw tooManyRequests(slot, 'This account follows too many jobs. Follow fewer at once.')
   outgoing.once('close', () => slot.release())
   outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
   // Following a job needs nothing more from the caller, so its FIN counts as a disconnect.

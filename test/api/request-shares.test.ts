@@ -1,6 +1,8 @@
 // One token with far too many requests at once: it is told so, and another account's requests are
 // answered.
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tooManyRequests } from '../../server/api/guard.ts'
 import { assertProblem, call, start, startServer } from '../support/harness.ts'
 import { onEveryStore } from '../support/stores.ts'
 import { until } from '../support/until.ts'
@@ -46,3 +48,18 @@ onEveryStore(
     )
   },
 )
+
+test('a request that a full server refuses does not blame the account', () => {
+  const full = tooManyRequests('full', 'You send too many.')
+  assert.deepEqual(
+    [full.code, full.status, full.message, full.retryAfter],
+    [
+      'too_many_requests',
+      503,
+      'The server has too many requests in progress. Try again in a moment.',
+      1,
+    ],
+  )
+  const share = tooManyRequests('share', 'You send too many.')
+  assert.deepEqual([share.status, share.message], [429, 'You send too many.'])
+})
