@@ -147,8 +147,9 @@ export const forgiveAttempt = procedure(
 )
 
 /**
- * Refuses an attempt that must wait, before it waits for its turn at hashing. @throws Problem
- * `too_many_attempts`, with the time to wait
+ * Refuses an attempt that must wait, before it waits for its turn at hashing.
+ *
+ * @throws Problem `too_many_attempts`, with the time to wait
  */
 export async function assertNotBlocked(
   store: Store,
@@ -186,7 +187,7 @@ function assertPast(until: number, now: number): void {
   const seconds = Math.ceil((until - now) / 1000)
   throw new Problem(
     'too_many_attempts',
-    `Too many failed sign-ins. Try again in ${seconds} seconds.`,
+    `Too many failed sign-ins. Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`,
     { retryAfter: seconds },
   )
 }

@@ -249,6 +249,7 @@ test('an unknown e-mail and a wrong password look the same; failures slow down, 
   const waiting = await guess(ADMIN.email, ADMIN.password)
   assertProblem(waiting, 429, 'too_many_attempts')
   assert.equal(waiting.headers['retry-after'], '1')
+  assert.equal(waiting.json()['detail'], 'Too many failed sign-ins. Try again in 1 second.')
   server.step(1_000)
   assertProblem(await guess(ADMIN.email, 'x'), 401, 'invalid_credentials')
   assert.equal((await guess(ADMIN.email, 'x')).headers['retry-after'], '2')
