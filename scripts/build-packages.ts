@@ -83,8 +83,9 @@ export async function buildPackages(
 const COMMON_JS = { module: 'commonjs', moduleResolution: 'bundler', verbatimModuleSyntax: false }
 
 /**
- * Compiles the sources of a package for the oldest supported Node, 20. @throws Error with the
- * compiler's output
+ * Compiles the sources of a package for the oldest supported Node, 20.
+ *
+ * @throws Error with the compiler's output
  */
 async function compile(
   { folder, settings }: Published,

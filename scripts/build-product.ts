@@ -41,7 +41,9 @@ const ASSET = /new URL\('([\w./-]+)', import\.meta\.url\)/g
 type Wanted = Map<string, Set<string>>
 
 /**
- * Writes one of our files as JavaScript, line by line. @param wanted collects its imports from npm
+ * Writes one of our files as JavaScript, line by line.
+ *
+ * @param wanted collects its imports from npm
  */
 function compile(file: string, dist: string, wanted: Wanted): void {
   const target = join(dist, file.replace(/\.ts$/, '.js'))
@@ -128,8 +130,9 @@ function listImports(code: string): Import[] {
 }
 
 /**
- * Bundles the npm packages, each as one file, with shared files for common dependencies. @returns
- * all bundled modules
+ * Bundles the npm packages, each as one file, with shared files for common dependencies.
+ *
+ * @returns all bundled modules
  */
 async function bundle(wanted: Wanted, dist: string): Promise<string[]> {
   const entries = new Map(

@@ -33,8 +33,9 @@ export function subjectProblem(subject: string): string | null {
 }
 
 /**
- * The subjects of the commits in a range (`main..HEAD`), without merges. @throws Error if git does
- * not know the range
+ * The subjects of the commits in a range (`main..HEAD`), without merges.
+ *
+ * @throws Error if git does not know the range
  */
 export function listSubjects(range: string): string[] {
   const listed = execFileSync('git', ['log', '--no-merges', '--format=%s', range], {

@@ -121,7 +121,9 @@ const POLL_MS = 100
 
 /**
  * Waits until no other process installs into this clone, for example the background install of a
- * server. Ignores the lock of a killed process. @returns the lock file to delete afterwards
+ * server. Ignores the lock of a killed process.
+ *
+ * @returns the lock file to delete afterwards
  */
 function lockInstall(root) {
   const path = join(root, '.installing')

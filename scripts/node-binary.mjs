@@ -9,8 +9,9 @@ import { stop } from './hand-over.mjs'
 const pinned = JSON.parse(readFileSync(new URL('node-binaries.json', import.meta.url), 'utf8'))
 
 /**
- * Ends the process if the installed Node does not match its pin. @param {string} modules
- * node_modules
+ * Ends the process if the installed Node does not match its pin.
+ *
+ * @param {string} modules node_modules
  */
 export function checkNodeBinary(modules) {
   for (const [name, { version, sha256 }] of Object.entries(pinned)) {

@@ -103,8 +103,9 @@ export async function createAccount(
 }
 
 /**
- * Accounts after `cursor` (the id of the last one seen), oldest first. @param search part of the
- * name or e-mail
+ * Accounts after `cursor` (the id of the last one seen), oldest first.
+ *
+ * @param search part of the name or e-mail
  */
 export async function listAccounts(
   store: Store,

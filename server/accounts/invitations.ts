@@ -70,7 +70,9 @@ export async function countInvitations(store: Store): Promise<number> {
 }
 
 /**
- * Revokes an invitation. An account created with it stays. @throws Problem `invitation_not_found`
+ * Revokes an invitation. An account created with it stays.
+ *
+ * @throws Problem `invitation_not_found`
  */
 export async function deleteInvitation(store: Store, id: string): Promise<void> {
   const [deleted] = await store.write(store.db.deleteFrom('invitations').where('id', '=', id))
@@ -82,8 +84,9 @@ export async function deleteInvitation(store: Store, id: string): Promise<void> 
 }
 
 /**
- * The open invitation of a link. @throws Problem `invitation_not_found`, whether it was used, has
- * expired or never existed
+ * The open invitation of a link.
+ *
+ * @throws Problem `invitation_not_found`, whether it was used, has expired or never existed
  */
 export async function openInvitation(
   store: Store,

@@ -58,8 +58,9 @@ export function passwordResetPath(token: string): string {
 }
 
 /**
- * The account of a link. @throws Problem `reset_not_found`, whether it was used, has expired or
- * never existed
+ * The account of a link.
+ *
+ * @throws Problem `reset_not_found`, whether it was used, has expired or never existed
  */
 export async function openPasswordReset(
   store: Store,

@@ -45,7 +45,8 @@ export function* insertSession(
  *
  * @param who e-mail in lower case, password as typed, client address
  * @param old the cookie that the browser sent, valid or not
- * @throws Problem `invalid_credentials`, with the same sentence and timing whatever was wrong;
+ * @throws Problem `invalid_credentials`, with the same sentence and timing whether the e-mail or
+ *   the password was wrong; only the right password learns that an account is disabled;
  *   `too_many_attempts`
  */
 export async function signIn(

@@ -42,8 +42,9 @@ type Attention = z.infer<typeof AttentionSchema>
 const nothing = { name: null, key_id: null, credential_id: null, provider: null, at: null }
 
 /**
- * Everything that needs attention, for the overview. @param isAdmin whether to include credentials
- * and providers
+ * Everything that needs attention, for the overview.
+ *
+ * @param isAdmin whether to include credentials and providers
  */
 export async function readAttention(
   store: Store,

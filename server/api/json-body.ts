@@ -14,8 +14,8 @@ const MAX_JSON_BYTES = 65_536
  * Reads a JSON body of at most `MAX_JSON_BYTES`, and sends 100 Continue if the caller expects it. A
  * missing body counts as empty.
  *
- * @throws Problem `file_too_large`, `request_timeout` if it stalls, `malformed_request` if it is
- *   cut off
+ * @throws Problem `file_too_large`, `request_timeout` if it stalls or is too slow,
+ *   `malformed_request` if it is cut off, `invalid_field` if it is not JSON or names a field twice
  */
 export const jsonBody: Middleware = async (c, next) => {
   const announced = Number(c.req.header('content-length') ?? 0)

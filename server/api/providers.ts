@@ -144,8 +144,9 @@ function deleteRoute(store: Store, proxied: Proxied): Route {
 }
 
 /**
- * Checks a provider before it is stored. @throws Problem `invalid_field` if the table could not use
- * it
+ * Checks a provider before it is stored.
+ *
+ * @throws Problem `invalid_field` if the table could not use it
  */
 async function validate(
   { validateProvider }: Proxied,
@@ -171,8 +172,9 @@ async function showProvider(store: Store, proxied: Proxied, id: string, now: num
 }
 
 /**
- * All providers as the API shows them. @param admin whether to show upstream addresses and
- * credentials
+ * All providers as the API shows them.
+ *
+ * @param admin whether to show upstream addresses and credentials
  */
 async function shownProviders(store: Store, proxied: Proxied, admin: boolean, now: number) {
   const stored = new Map((await storedProviders(store)).map((one) => [one.id, one]))

@@ -33,8 +33,9 @@ export interface CommandResult {
   /** Further information, for standard error, so that piped output stays clean. */
   readonly notes?: readonly string[]
   /**
-   * For a record with a secret that is shown once: revokes it if it cannot be printed. @returns a
-   * sentence that says so
+   * For a record with a secret that is shown once: revokes it if it cannot be printed.
+   *
+   * @returns a sentence that says so
    */
   readonly undo?: () => Promise<string>
 }

@@ -48,8 +48,10 @@ export interface Key {
 export type NewKey = Key & { secret: string }
 
 /**
- * The row of a key. @throws Problem `key_not_found` if it does not exist, was purged, or (with
- * `account`) belongs to another account
+ * The row of a key.
+ *
+ * @throws Problem `key_not_found` if it does not exist, was purged, or (with `account`) belongs to
+ *   another account
  */
 export async function findRow(store: Store, id: string, account: string | null): Promise<KeyRow> {
   const row = await store.db
@@ -68,7 +70,9 @@ export async function findRow(store: Store, id: string, account: string | null):
 }
 
 /**
- * The row of a key that is not a child. @throws Problem `key_is_child`, and the errors of `findRow`
+ * The row of a key that is not a child.
+ *
+ * @throws Problem `key_is_child`, and the errors of `findRow`
  */
 export async function findOwnRow(
   store: Store,

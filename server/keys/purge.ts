@@ -26,8 +26,9 @@ export async function purgeKey(
 export const ENDED = ['expired', 'revoked'] as const satisfies readonly KeyStatus[]
 
 /**
- * Purges all keys in one of these states. `account` null: of all accounts. @returns how many there
- * were
+ * Purges all keys in one of these states. `account` null: of all accounts.
+ *
+ * @returns how many there were
  */
 export async function purgeKeys(
   store: Store,

@@ -62,7 +62,9 @@ export function problemsOf({ name, rpm, expires }: KeyDraft, before: KeyInput): 
 }
 
 /**
- * The input of valid fields. @param before the current key; an unchanged expiry is sent as it was
+ * The input of valid fields.
+ *
+ * @param before the current key; an unchanged expiry is sent as it was
  */
 export function inputOf(draft: KeyDraft, before: KeyInput): KeyInput {
   const { name, models, rpm, expires, origins, providers, objects, readOnly } = draft

@@ -99,7 +99,7 @@ export const PageQuery = strictObject({
     .string()
     .regex(
       /^[a-z]{1,20}_[0-9A-Za-z]{1,100}(?::\d{1,20})?$/,
-      'This is no cursor. Send the `next_cursor` of the page before.',
+      'This is not a cursor. Send the `next_cursor` of the page before.',
     )
     .optional()
     .openapi({ description: 'The `next_cursor` of the page before.' }),

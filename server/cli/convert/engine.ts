@@ -174,8 +174,10 @@ async function takeField(document: string, name: string, path: string): Promise<
 const POLL_MS = 500
 
 /**
- * Waits for a job, and cancels it if interrupted. @returns its document @throws ApiError if it
- * fails
+ * Waits for a job, and cancels it if interrupted.
+ *
+ * @returns its document
+ * @throws ApiError if it fails
  */
 async function waitForJob(
   client: ApiClient,

@@ -24,8 +24,9 @@ export interface ConvertedMatch {
 }
 
 /**
- * Reads a page's Markdown. @returns null if it does not match, or shows a mark: then it has to be
- * read when it is complete
+ * Reads a page's Markdown.
+ *
+ * @returns null if it does not match, or shows a mark: then it has to be read when it is complete
  */
 export function matchConverted(
   exported: PageReading,

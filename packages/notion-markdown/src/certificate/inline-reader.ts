@@ -9,8 +9,10 @@ const WIKI_LINK = /\[\[([^[\]|\n]*)\|([^[\]|\n]*)\]\]/y
 const REFERENCE = /&(?:[a-zA-Z][a-zA-Z0-9]*|#\d+|#[xX][0-9a-fA-F]+);/y
 
 /**
- * Reads text into a reading. @param language the language of a toggle's summary; `wiki` is Markdown
- * with links such as `[[place|text]]`
+ * Reads text into a reading.
+ *
+ * @param language `html` in a toggle's summary; `wiki` is Markdown with links such as
+ *   `[[place|text]]`
  */
 export function readInlines(
   text: string,

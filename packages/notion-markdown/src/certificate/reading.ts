@@ -214,7 +214,9 @@ export class Reading {
   }
 
   /**
-   * A cell in this column, which counts if it shows something. @returns the argument for `endMaybe`
+   * A cell in this column, which counts if it shows something.
+   *
+   * @returns the argument for `endMaybe`
    */
   cell(column: number): number {
     this.#inWord = false
