@@ -102,7 +102,12 @@ export async function openLedger(
   const onError = (error: unknown): void => {
     if (!closed) log.error('The ledger cannot be written.', error)
   }
-  const settlements = new SettlementQueue({ log, onError, settle: (rows) => backend.settle(rows) })
+  const settlements = new SettlementQueue({
+    dialect: store.dialect,
+    log,
+    onError,
+    settle: (rows) => backend.settle(rows),
+  })
   const backend = await openBackend(store, instance, clock, settlements, onError)
   const cleanUp = async (which: 'all' | 'dead'): Promise<void> => {
     if (folder !== null) await replayOutageFiles({ store, backend, log, folder, instance }, which)

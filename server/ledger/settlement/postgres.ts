@@ -53,49 +53,71 @@ export async function settlePostgres(
   store: Store,
   settlements: readonly Settlement[],
 ): Promise<void> {
-  const rows = settlements.map(({ failure: _, ...row }) => ({
-    ...row,
-    model: row.model === null ? null : storable(row.model),
-    upstream_request_id:
-      row.upstream_request_id === null ? null : storable(row.upstream_request_id),
-  }))
-  const found = await settleRows(store, rows)
-  // Either already complete, or moved meanwhile because this process was considered dead. The
-  // second try finds a row that was moved.
-  const missing = rows.filter(({ seq }) => !found.has(seq))
-  if (missing.length > 0) await settleRows(store, missing)
+  const missing = new Set(await settleRows(store, await jsonOf(settlements), 'admissions'))
+  if (missing.size === 0) return
+  // Either already complete, or moved because this process was considered dead.
+  const moved = settlements.filter(({ seq }) => missing.has(seq))
+  await settleRows(store, await jsonOf(moved), 'requests')
 }
 
-/**
- * Returns `seq` of the completed rows. They are looked up by arrays of numbers, for which PostgreSQL
- * uses an index. It would join the given rows with a whole table that has grown since it was last
- * analyzed.
- */
-async function settleRows(
-  store: Store,
-  rows: readonly Omit<Settlement, 'failure'>[],
-): Promise<ReadonlySet<number>> {
-  const { rows: found } = await sql<{ seq: number }>`
-    with given as (
-      select distinct on (seq) * from rows from (json_to_recordset(${JSON.stringify(rows)}) as (${TYPED}))
-        with ordinality as g(${NAMES}, line)
-      order by seq, line
-    ), moved as (
+/** Rows that are encoded without a turn of the event loop: 0.3 ms. */
+const MAX_ENCODED = 256
+
+/** Rows as JSON. The event loop turns between slices. */
+async function jsonOf(settlements: readonly Settlement[]): Promise<string> {
+  const slices: string[] = []
+  for (let from = 0; from < settlements.length; from += MAX_ENCODED) {
+    if (from > 0) await new Promise(setImmediate)
+    const rows = settlements.slice(from, from + MAX_ENCODED).map(({ failure: _, ...row }) => ({
+      ...row,
+      model: row.model === null ? null : storable(row.model),
+      upstream_request_id:
+        row.upstream_request_id === null ? null : storable(row.upstream_request_id),
+    }))
+    slices.push(JSON.stringify(rows).slice(1, -1))
+  }
+  return `[${slices.join(',')}]`
+}
+
+/** Moves rows from `admissions`. */
+const MOVED = sql`moved as (
       delete from admissions a where a.seq = any (array(select seq from given)) and a.state in ('reserved', 'unknown')
       returning a.*
-    ), open as (
-      select r.seq, r.state = 'unknown' as counted from requests r
-      where r.seq = any (array(select seq from given except select seq from moved)) and r.state in ('reserved', 'unknown')
-      order by r.seq for update of r
     ), inserted as (
       insert into requests (${COMPLETE})
       select ${FROM_ADMISSION}, ${FROM_SETTLEMENT} from moved a join given g on g.seq = a.seq order by g.seq
+    ), opened as (select seq, state = 'unknown' as counted from moved)`
+
+/** Completes rows in `requests`. */
+const UPDATED = sql`opened as (
+      select r.seq, r.state = 'unknown' as counted from requests r
+      where r.seq = any (array(select seq from given)) and r.state in ('reserved', 'unknown')
+      order by r.seq for update of r
     ), updated as (
       update requests r set ${CHANGES}
-      from given g where r.seq = g.seq and r.seq = any (array(select seq from open))
-    ), done as (
-      select g.*, o.counted from given g
-        join (select seq, state = 'unknown' as counted from moved union all select seq, counted from open) o on o.seq = g.seq
+      from given g where r.seq = g.seq and r.seq = any (array(select seq from opened))
+    )`
+
+/**
+ * Completes the rows that are in a table; returns `seq` of the others. PostgreSQL parses and plans
+ * the statement for each call, so what is rare has one of its own. Rows are looked up by arrays of
+ * numbers, for which PostgreSQL uses an index. It would join the given rows with a whole table that
+ * has grown since it was last analyzed.
+ *
+ * @param json the rows; of equal ones, the first counts
+ */
+async function settleRows(
+  store: Store,
+  json: string,
+  table: 'admissions' | 'requests',
+): Promise<number[]> {
+  const { rows: missing } = await sql<{ seq: number }>`
+    with given as (
+      select distinct on (seq) * from rows from (json_to_recordset(${json}) as (${TYPED}))
+        with ordinality as g(${NAMES}, line)
+      order by seq, line
+    ), ${table === 'admissions' ? MOVED : UPDATED}, done as (
+      select g.*, o.counted from given g join opened o on o.seq = g.seq
     ), summed as (
     insert into usage_hours as u (hour, key_id, provider, model, account_id, requests, errors, aborted, unknown, unmetered, bytes_in, bytes_out,
       tokens_in, tokens_out, tokens_cached, tokens_reasoning, answered, first_byte_ms, total_ms)
@@ -119,8 +141,8 @@ async function settleRows(
       tokens_reasoning = coalesce(u.tokens_reasoning + excluded.tokens_reasoning, u.tokens_reasoning, excluded.tokens_reasoning),
       answered = u.answered + excluded.answered, first_byte_ms = u.first_byte_ms + excluded.first_byte_ms, total_ms = u.total_ms + excluded.total_ms
     )
-    select seq from done`.execute(store.db)
-  return new Set(found.map(({ seq }) => seq))
+    select seq from given where seq not in (select seq from done)`.execute(store.db)
+  return missing.map(({ seq }) => seq)
 }
 
 /**

@@ -1,6 +1,7 @@
 // Queues settlements for the store. They wait briefly for others, because rows that are written
 // together share pages, and one row of the roll-ups.
 import type { Log } from '../../common/log.ts'
+import type { DialectName } from '../../store/dialect.ts'
 import type { AdmissionBackend } from '../admission/backend.ts'
 import { retryUntilClosed, writeInOrder } from './ordered-writes.ts'
 import type { Settlement } from './row-codec.ts'
@@ -14,9 +15,14 @@ const FLUSH_DELAY_MS = 50
 const FLUSH_DELAY_BUSY_MS = 200
 const BUSY_ROWS = 8
 /**
- * A flush starts at this many settlements, or twice as many admissions; admissions wait for it.
+ * TABLE of databases: a flush starts at this many settlements, or twice as many admissions. On
+ * SQLite, admissions wait for it. On PostgreSQL, each costs 2 ms of processor time besides its
+ * rows; admissions do not wait for it (bench -- ledger-processes).
  */
-const FLUSH_ROWS = 256
+const FLUSH_ROWS: Readonly<Record<DialectName, number>> = {
+  sqlite: 256,
+  postgres: 2_000,
+}
 /** How soon a failed write is retried (milliseconds). */
 const RETRY_MS = 1_000
 /**
@@ -28,6 +34,7 @@ const MAX_BATCH = 2_000
 
 /** Dependencies and callbacks of the queue. */
 export interface SettlementQueueParts {
+  readonly dialect: DialectName
   readonly log: Log
   /** Writes rows: `AdmissionBackend.settle`. */
   readonly settle: AdmissionBackend['settle']
@@ -38,6 +45,7 @@ export interface SettlementQueueParts {
 /** Settlements that wait to be written, in order. One per process. */
 export class SettlementQueue {
   readonly #parts: SettlementQueueParts
+  readonly #flushRows: number
   #unsettled: Settlement[] = []
   #timer: NodeJS.Timeout | null = null
   /** Rows admitted and settled since the last flush, and in the interval before it. */
@@ -48,11 +56,12 @@ export class SettlementQueue {
 
   constructor(parts: SettlementQueueParts) {
     this.#parts = parts
+    this.#flushRows = FLUSH_ROWS[parts.dialect]
   }
 
   /** Writes a settlement, soon. */
   push(settlement: Settlement): void {
-    if (this.#unsettled.push(settlement) === FLUSH_ROWS) void this.#flush()
+    if (this.#unsettled.push(settlement) === this.#flushRows) void this.#flush()
     else this.#scheduleFlush()
   }
 
@@ -61,7 +70,7 @@ export class SettlementQueue {
    */
   noteAdmitted(rows: number): void {
     this.#rowsSinceFlush += rows - 1
-    if (this.#rowsSinceFlush >= 2 * FLUSH_ROWS) void this.#flush()
+    if (this.#rowsSinceFlush >= 2 * this.#flushRows) void this.#flush()
     else this.#scheduleFlush()
   }
 
