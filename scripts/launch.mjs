@@ -14,11 +14,26 @@ import { install } from './install.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 
+/** Builds the dashboard, after the first start and where its sources have changed. */
+const DASHBOARD = 'dashboard/build.ts'
 /**
  * Delay after a start before packages are bundled for the next one, so that this does not slow the
- * start itself.
+ * first requests.
  */
-const BUNDLE_AFTER_MS = 3_000
+const BUNDLE_AFTER_MS = 15_000
+
+/**
+ * Bundles packages in a process of its own, unless that is done. If it fails, the next start has no
+ * bundles either.
+ */
+function bundle(node, folder) {
+  if (existsSync(folder)) return
+  const args = [fileURLToPath(import.meta.url), '--build', 'scripts/prebundle.ts', folder]
+  const child = spawn(node, args, { stdio: 'ignore' })
+  child.unref()
+  child.on('error', () => {})
+  return child.pid
+}
 
 /**
  * The flag that makes a server load its packages from bundles, which saves a third of its start and
@@ -27,19 +42,15 @@ const BUNDLE_AFTER_MS = 3_000
 function bundled(node) {
   const { folder, flag } = bundlesOf(root)
   if (existsSync(folder)) return [flag]
-  const bundle = () => {
-    const args = [fileURLToPath(import.meta.url), '--build', 'scripts/prebundle.ts', folder]
-    const child = spawn(node, args, { stdio: 'ignore' })
-    child.unref()
-    // If it fails, the next start has no bundles either.
-    child.on('error', () => {})
+  const bundleLater = () => {
+    const pid = bundle(node, folder)
     try {
-      if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
+      if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW)
     } catch {
       // The priority is optional.
     }
   }
-  setTimeout(bundle, BUNDLE_AFTER_MS).unref()
+  setTimeout(bundleLater, BUNDLE_AFTER_MS).unref()
   return []
 }
 
@@ -51,6 +62,8 @@ const node = findNode((name) => {
   const path = join(modules, name, 'bin', 'node')
   return existsSync(path) ? path : undefined
 })
+// A server's first start: its packages for builds are now installed, and it may be stopped soon.
+if (file === DASHBOARD) bundle(node, bundlesOf(root).folder)
 handOver(
   node,
   [join(root, file), ...rest],
