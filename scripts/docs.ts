@@ -16,6 +16,7 @@ const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
   accounts: ['Accounts and plans', ''],
   conversion: ['Conversion', ''],
   proxy: ['The proxy', ''],
+  ledger: ['The ledger', ''],
   watch: ['Monitoring', ''],
   credentials: [
     'Provider credentials',

@@ -7,7 +7,7 @@ import { isForPath, pathMarker, RequestParser } from '../../server/http1/request
 import { valueOf, valuesOf } from '../../server/http1/header-fields.ts'
 import { normalizeOrigin } from '../../server/keys/authenticate.ts'
 import { compileScope, scopeEntryProblem } from '../../server/keys/scope.ts'
-import { requestHeaders, responseHeaders } from '../../server/proxy/forward/headers.ts'
+import { requestHeaders, responseHeaders } from '../../server/proxy/forward/apply-header-rules.ts'
 import { queryModels } from '../../server/proxy/inspect/outside-body.ts'
 import { boundaryOf } from '../../server/proxy/inspect/boundaries.ts'
 import { classify } from '../../server/proxy/providers/endpoint.ts'

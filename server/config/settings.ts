@@ -7,6 +7,7 @@ import { SetupError, codeOf } from '../common/errors.ts'
 import { accounts } from './areas/accounts.ts'
 import { commandLine } from './areas/command-line.ts'
 import { conversion } from './areas/conversion.ts'
+import { ledger } from './areas/ledger.ts'
 import { watch } from './areas/monitoring.ts'
 import { credentials, upstreams } from './areas/providers.ts'
 import { proxy } from './areas/proxy.ts'
@@ -24,6 +25,7 @@ const areas = {
   accounts,
   conversion,
   proxy,
+  ledger,
   watch,
   credentials,
   upstreams,

@@ -152,7 +152,7 @@ async function openRecords(
 ): Promise<{ ledger: Ledger; refusals: RefusalLog }> {
   const ledger = resources.use(
     await openLedger(store, instance, clock, log, {
-      maxOutage: config.proxy.storeGrace,
+      maxOutage: config.ledger.storeGrace,
       folder: await outageFolder(config.storage.data, config.storage.dataPersistent),
     }),
   )
@@ -160,7 +160,7 @@ async function openRecords(
     startMaintenance(
       store,
       () => clock.now(),
-      config.proxy.ledgerRetention,
+      config.ledger.retention,
       (error) =>
         log.error(
           'Hours cannot be added to the roll-ups by day, or old requests not deleted.',

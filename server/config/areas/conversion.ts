@@ -52,7 +52,7 @@ export const conversion = {
     'TOLLMARK_CONVERSIONS',
     integer(1, 256),
     null,
-    'Conversions that run in parallel for requests, and parts of a job; as many again for accounts that have waited 2 s and have none running; unset, one per processor, and for jobs one fewer if the same process answers requests.',
+    'Conversions that run in parallel, for requests and for parts of jobs. The same number again is kept for accounts that have waited 2 s and have none running. Unset: one per processor, and for jobs one fewer if the same process answers requests.',
   ),
   queue: setting(
     'TOLLMARK_CONVERSION_QUEUE',

@@ -1,8 +1,6 @@
-// The settings of proxied requests.
+// The settings of proxied requests, and of what all providers share.
 import {
   bytes,
-  days,
-  duration,
   hostPart,
   integer,
   setting,
@@ -61,18 +59,6 @@ export const proxy = {
     integer(1, 1_000_000),
     '10000',
     'Maximum number of proxied requests in progress; more get a 503. Keys and accounts below their share, a quarter, may use as many slots again.',
-  ),
-  storeGrace: setting(
-    'TOLLMARK_STORE_GRACE',
-    duration,
-    '30s',
-    'How long known keys keep working while the database does not respond, each process within its share of the limits, and each request written to a file in TOLLMARK_DATA first; then, or immediately with 0s, requests get a 503.',
-  ),
-  ledgerRetention: setting(
-    'TOLLMARK_LEDGER_RETENTION',
-    days,
-    null,
-    'How long the ledger keeps each request; unset, forever. Usage by hour and by day is always kept.',
   ),
   providers: setting(
     'TOLLMARK_PROVIDERS',

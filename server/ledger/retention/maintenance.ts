@@ -17,7 +17,7 @@ const PAUSE_MS = 2 * WINDOW_MS
  * Only rows that were in the ledger before the last pause are deleted: no window counts them,
  * whatever the clock was set to.
  *
- * @param retention how long requests are kept (milliseconds); null: forever
+ * @param retention TOLLMARK_LEDGER_RETENTION in milliseconds; null: requests are kept forever
  * @param onError called when a run fails; the next one follows as usual
  */
 export function startMaintenance(

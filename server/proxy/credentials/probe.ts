@@ -1,7 +1,7 @@
 // Tests whether a credential works, with one cheap request to its provider, on the same connections
 // and with the same headers as any other request.
 import { fits, type Credential, type CredentialPool } from './pool.ts'
-import { withCredential } from '../forward/headers.ts'
+import { withCredential } from '../forward/apply-header-rules.ts'
 import type { ProbeCall, Provider } from '../providers/provider.ts'
 import { type ProviderTable } from '../providers/table.ts'
 import type { HttpClient, UpstreamError } from '../../http1/client/client.ts'

@@ -18,7 +18,7 @@ import type { Upstream } from '../providers/provider.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 import { upgradeHeaders, type SocketRequest } from '../socket/open-socket.ts'
 import type { Route, RouteCache } from '../target/route-cache.ts'
-import { authOf, requestHeaders, withCredential } from './headers.ts'
+import { authOf, requestHeaders, withCredential } from './apply-header-rules.ts'
 import {
   FilteredModelList,
   isLimitedList,

@@ -1,5 +1,5 @@
-// TABLES of headers that are not forwarded, each with the reason. Headers that no row names are
-// forwarded unchanged.
+// TABLES of headers that are not forwarded, each with the reason. All others are forwarded, and
+// unchanged unless `REWRITES` in rewrite-header.ts names them.
 
 /**
  * Headers that are not forwarded. Names, prefixes and patterns are in lower case, with `-` as the

@@ -2,7 +2,7 @@
 // other header as an id in its full spelling.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { copyString } from '../../common/copy-string.ts'
-import { normalizedName, requestHeaders } from '../forward/headers.ts'
+import { normalizedName, requestHeaders } from '../forward/apply-header-rules.ts'
 import { headerModels } from './outside-body.ts'
 import type { Match } from '../providers/endpoint.ts'
 import { ANY_KIND } from '../providers/ids.ts'

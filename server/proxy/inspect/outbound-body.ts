@@ -2,7 +2,7 @@
 import type { RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { OutboundRequest } from '../../http1/client/client.ts'
-import { requestHeaders } from '../forward/headers.ts'
+import { requestHeaders } from '../forward/apply-header-rules.ts'
 import { BatchLines, inputKindOf } from './batch-lines.ts'
 import { headerRefs } from './header-refs.ts'
 import type { CompleteBody, InspectionTarget } from './inspected-request.ts'

@@ -4,7 +4,8 @@ import { DatabaseSync, constants, type Session, type StatementSync } from 'node:
 import type { Statement, StatementResult } from '../statement.ts'
 
 /**
- * How long a writer waits for another process (a command beside a running server), in milliseconds.
+ * How long a writer waits for another process (a second server, or a command beside it), in
+ * milliseconds.
  */
 const BUSY_TIMEOUT = 10_000
 /**

@@ -6,7 +6,7 @@ import {
   requestHeaders,
   responseHeaders,
   withCredential,
-} from '../../../server/proxy/forward/headers.ts'
+} from '../../../server/proxy/forward/apply-header-rules.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
