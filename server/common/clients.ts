@@ -128,7 +128,7 @@ export const CLIENTS: readonly ClientSetup[] = [
     provider: 'anthropic',
     where: 'Python',
     lines: ['ChatAnthropic(base_url="{base}", api_key="{key}")'],
-    source: 'https://github.com/alikasif/agents, design_patterns/ReACT/check_antropic.py',
+    source: 'https://reference.langchain.com/python/langchain-anthropic/ChatAnthropic',
   },
   {
     id: 'llamaindex',
