@@ -56,9 +56,10 @@ interface Sender {
  *
  * Fetched directly, without the proxy's key: addresses that are not http(s) (`data:`, `blob:`),
  * those that `bypass` names, and those at the proxy's origin but not its endpoint. An address of
- * the endpoint (`…/proxy?url=`, or a base URL below `…/proxy/`) gets the key and is not wrapped again. Nothing is checked before the first call, so
- * creating one never fails. A call rejects with a TypeError if `proxyUrl` is not an address, with
- * an Error if there is no key, and otherwise as the platform's `fetch` does.
+ * the endpoint (`…/proxy?url=`, or a base URL below `…/proxy/`) gets the key and is not wrapped
+ * again. Nothing is checked before the first call, so creating one never fails. A call rejects with
+ * a TypeError if `proxyUrl` is not an address, with an Error if there is no key, and otherwise as
+ * the platform's `fetch` does.
  *
  * The body of a `Request` is read to its end before it is sent (only the platform can look inside
  * one); a stream in `init.body` is streamed.
