@@ -19,7 +19,7 @@ function putBack(): void {
 async function make(): Promise<void> {
   const at = PUBLISHED.findIndex((one) => basename(one.folder) === basename(folder))
   const name = PUBLISHED[at]?.name
-  if (name === undefined) throw new Error(`${folder} is no package that is published`)
+  if (name === undefined) throw new Error(`${folder} is not a package that is published`)
   const into = mkdtempSync(join(tmpdir(), 'tollmark-pack-'))
   try {
     await buildPackages(into, PUBLISHED.slice(0, at + 1))

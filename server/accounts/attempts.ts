@@ -12,6 +12,7 @@
 import { hash } from 'node:crypto'
 import { DAY, HOUR } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
+import { counted } from '../common/counted.ts'
 import type { Store } from '../store/open.ts'
 import { all, procedure, run } from '../store/procedure.ts'
 import type { AttemptRow } from '../store/schema.ts'
@@ -187,7 +188,7 @@ function assertPast(until: number, now: number): void {
   const seconds = Math.ceil((until - now) / 1000)
   throw new Problem(
     'too_many_attempts',
-    `Too many failed sign-ins. Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`,
+    `Too many failed sign-ins. Try again in ${counted(seconds, 'second')}.`,
     { retryAfter: seconds },
   )
 }

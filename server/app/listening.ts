@@ -31,6 +31,6 @@ function sentenceOf({ code, host, port }: ListenError): string {
   if (code === 'EACCES')
     return `Port ${port} on ${host} needs more privileges than this user has. Set PORT to a port above 1023.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `HOST "${host}" is no address of this machine. Set HOST to localhost, 0.0.0.0 or one of its addresses.`
+    return `HOST "${host}" is not an address of this machine. Set HOST to localhost, 0.0.0.0 or one of its addresses.`
   return `The server cannot listen on ${host}, port ${port} (${code ?? 'unknown reason'}).`
 }

@@ -1,6 +1,7 @@
 // The proxy's own errors, thrown by any step of a request.
 import { rateLimitHeaders } from './forward/rate-limit-headers.ts'
 import type { GatewayErrorCode } from './error-response.ts'
+import { counted } from '../common/counted.ts'
 
 /** Ends a request with our own error, in the provider's error format. */
 export class GatewayError {
@@ -42,7 +43,7 @@ export function serviceUnavailable(message: string): GatewayError {
 export function rateLimitExceeded(rpm: number, wait: number): GatewayError {
   return new GatewayError(
     'rate_limit_exceeded',
-    `The API key allows ${rpm} requests a minute. The next one can pass in ${wait} ms.`,
+    `The API key allows ${counted(rpm, 'request')} a minute. The next one can pass in ${wait} ms.`,
     [
       'Retry-After',
       String(Math.ceil(wait / 1000)),

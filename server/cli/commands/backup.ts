@@ -4,6 +4,7 @@ import { JSON_OPTION, type Command } from '../command.ts'
 import { runInterruptible } from '../interrupt.ts'
 import { writeJson, writeLines } from '../output.ts'
 import type { OptionValues } from '../values.ts'
+import { counted } from '../../common/counted.ts'
 
 /** Copies a store while servers run on it. */
 const BACKUP: Command = {
@@ -59,7 +60,7 @@ async function backUp(values: OptionValues, target: string, signal: AbortSignal)
     })
   await writeLines([
     location,
-    `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${bytes} bytes${encrypted ? ', encrypted' : ''}. ${master_key ? 'It contains the master key.' : 'It does not contain the master key: keep that elsewhere.'}`,
+    `${counted(files.length, 'file')}, ${counted(bytes, 'byte')}${encrypted ? ', encrypted' : ''}. ${master_key ? 'It contains the master key.' : 'It does not contain the master key: keep that elsewhere.'}`,
   ])
 }
 
@@ -110,7 +111,7 @@ async function restore(values: OptionValues, source: string, signal: AbortSignal
       journal,
     })
   await writeLines([
-    `Restored the backup of ${created_at}${journal === 0 ? '' : ` and its journal (${journal} files)`}. Start the server, then run "tollmark verify".`,
+    `Restored the backup of ${created_at}${journal === 0 ? '' : ` and its journal (${counted(journal, 'file')})`}. Start the server, then run "tollmark verify".`,
   ])
 }
 

@@ -10,6 +10,7 @@ import {
   type CommandResult,
 } from '../api-command.ts'
 import { SetupError } from '../../common/errors.ts'
+import { counted } from '../../common/counted.ts'
 import type { Command, Option } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import type { Column } from '../output.ts'
@@ -317,7 +318,10 @@ function keyFields(values: OptionValues, now: number): Record<string, unknown> {
 
 function secretResult(key: Row): CommandResult {
   const models = key.texts('models')?.join(', ') ?? 'all models'
-  const limit = key.optional('rpm') === null ? 'no limit' : `${key.text('rpm')} requests a minute`
+  const limit =
+    key.optional('rpm') === null
+      ? 'no limit'
+      : `${counted(Number(key.text('rpm')), 'request')} a minute`
   return {
     record: key.json,
     lines: [key.text('secret')],

@@ -2,6 +2,7 @@
 import { environment, readConfig } from '../../config/settings.ts'
 import { JSON_OPTION, type Command } from '../command.ts'
 import { writeJson, writeLines } from '../output.ts'
+import { counted } from '../../common/counted.ts'
 
 /** Migrates the store to the schema of this version, as a server does when it starts. */
 export const MIGRATE: Command = {
@@ -27,6 +28,9 @@ export const MIGRATE: Command = {
     if (values.flag('json'))
       return writeJson({ object: 'migration', store, dry_run: dryRun, migrations: pending })
     if (pending.length === 0) return writeLines(['The store has the schema of this version.'])
-    await writeLines([...pending, `${pending.length} ${dryRun ? 'would run' : 'have run'}.`])
+    await writeLines([
+      ...pending,
+      `${counted(pending.length, 'migration')} ${dryRun ? 'would run' : 'done'}.`,
+    ])
   },
 }

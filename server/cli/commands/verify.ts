@@ -1,5 +1,6 @@
 // tollmark verify
 import { isoTime } from '../../common/clock.ts'
+import { counted } from '../../common/counted.ts'
 import { environment, readConfig } from '../../config/settings.ts'
 import type { Proof } from '../../ledger/reports/verify.ts'
 import { JSON_OPTION, type Command } from '../command.ts'
@@ -55,14 +56,10 @@ function linesOf(proof: Proof): string[] {
 
 function faultsOf({ violations, missing, changed }: Proof): string[] {
   return [
-    ...(violations.length === 0 ? [] : [`${violations.length} times too many`]),
+    ...(violations.length === 0 ? [] : [`${counted(violations.length, 'window')} exceeded`]),
     ...(missing === 0 ? [] : [`${counted(missing, 'request')} missing`]),
     ...(changed.length === 0 ? [] : [`${counted(changed.length, 'day')} changed`]),
   ]
 }
 
 const dateOf = (day: number): string => isoTime(day).slice(0, 10)
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`
-}

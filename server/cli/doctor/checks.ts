@@ -4,6 +4,7 @@ import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SetupError, codeOf } from '../../common/errors.ts'
 import { randomText } from '../../common/secrets.ts'
+import { counted } from '../../common/counted.ts'
 import { readMasterKey } from '../../config/master-key.ts'
 import type { Config } from '../../config/settings.ts'
 import { openCredentials } from '../../proxy/credentials/stored.ts'
@@ -70,7 +71,7 @@ async function versions({ config }: Examined): Promise<Finding> {
   if (isEmpty) return ['warning', `${text}; no server has run on this store yet`]
   return pending.length === 0
     ? ['ok', text]
-    : ['warning', `${text}; the next start runs ${pending.length} migrations`]
+    : ['warning', `${text}; the next start runs ${counted(pending.length, 'migration')}`]
 }
 
 async function clock({ store }: Examined): Promise<Finding> {

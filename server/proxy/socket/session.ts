@@ -10,6 +10,7 @@ import {
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import type { Log } from '../../common/log.ts'
+import { counted } from '../../common/counted.ts'
 import { errorMessage, type GatewayErrorCode } from '../error-response.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -159,7 +160,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
       return this.#refuse(refusal.code, 'The ledger cannot be written at the moment.')
     this.#refuse(
       refusal.code,
-      `The API key allows ${this.#parts.rpm ?? 0} requests a minute, each response of a socket among them. The next one can pass in ${refusal.wait} ms.`,
+      `The API key allows ${counted(this.#parts.rpm ?? 0, 'request')} a minute, each response of a socket among them. The next one can pass in ${refusal.wait} ms.`,
     )
   }
 

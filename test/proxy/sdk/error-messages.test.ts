@@ -72,7 +72,7 @@ const TABLE: Refused[] = [
   },
   {
     code: 'rate_limit_exceeded',
-    says: /^The API key allows 1 requests a minute\. The next one can pass in \d+ ms\.$/,
+    says: /^The API key allows 1 request a minute\. The next one can pass in \d+ ms\.$/,
     secret: async (served) => {
       const { secret } = await served.key({ rpm: 1 })
       await served.send(secret, 'https://api.openai.com/v1/models', { method: 'GET' })

@@ -5,7 +5,7 @@ export const REASONS = {
   // The whole file
   empty_file: 'The file is empty. Upload the ZIP archive that Notion made.',
   no_end:
-    'The ZIP archive is cut off, or is no ZIP archive: its end is missing. Download it again and upload the complete file.',
+    'The ZIP archive is cut off, or is not a ZIP archive: its end is missing. Download it again and upload the complete file.',
   cut_end:
     'The ZIP archive is cut off in its last bytes. Download it again and upload the complete file.',
   trailing_bytes:
