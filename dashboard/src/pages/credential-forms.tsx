@@ -155,7 +155,7 @@ function Weight({
   return (
     <TextInput
       label="Weight"
-      description="Its share of requests, relative to the provider's other credentials. 0 means it is only a fallback."
+      description="Its share of requests, relative to the provider's other credentials. 0 means none."
       inputMode="numeric"
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
