@@ -135,7 +135,7 @@ export const KeyInput = strictObject({
 })
 
 /** The statuses that a PATCH can set. It may also repeat the current one. */
-export const KEY_FIELDS = ['active', 'disabled'] as const
+export const SETTABLE_STATUSES = ['active', 'disabled'] as const
 /** The fields of a key that can change. */
 export const KeyChange = patchOf(
   KeySchema,

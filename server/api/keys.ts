@@ -15,7 +15,7 @@ import {
   KeySchema,
   NewKeySchema,
   KeyInput,
-  KEY_FIELDS,
+  SETTABLE_STATUSES,
   KeyChange,
   RotationInput,
   PurgeInput,
@@ -62,7 +62,7 @@ function providerErrors(
 }
 
 function statusError(status: string | undefined): FieldError | null {
-  if (status === undefined || KEY_FIELDS.some((one) => one === status)) return null
+  if (status === undefined || SETTABLE_STATUSES.some((one) => one === status)) return null
   return fieldError('status', 'Must be "active", "disabled", or what it is.')
 }
 

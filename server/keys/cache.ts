@@ -66,11 +66,9 @@ interface StoredChild {
   readonly secrets: readonly StoredSecret[]
 }
 
-/**
- * Ended children are removed after every this many new children of a key, once they ended this long
- * ago.
- */
+/** A key's ended children are removed whenever it has a multiple of this number of children. */
 const FORGET_STEP = 64
+/** Milliseconds that a child must have been over before it is removed. */
 const FORGET_MS = 60_000
 
 /** The keys read so far. */

@@ -109,7 +109,7 @@ async function spool({ shown }: Input, copy: string, signal: AbortSignal): Promi
   await pipeline(from, createWriteStream(copy, { flags: 'wx', mode: 0o600 }), { signal })
 }
 
-/** Loads the engine, which other commands do not need. */
+/** Creates an archive. Loads the engine only now, because other commands do not need it. */
 async function createZip(path: string): Promise<ZipWriter> {
   const { ZipWriter } = await import('@tollmark/notion-markdown/archive')
   return ZipWriter.create(path)

@@ -41,7 +41,7 @@ export async function* streamEntry(
   yield await readEntry(source, entry)
 }
 
-/** Maximum bytes of a part in memory. */
+/** Bytes of a part that are read into memory at a time. */
 const PIECE_BYTES = 4 * 1024 * 1024
 
 /**
