@@ -113,7 +113,7 @@ class ExportReader implements TagHandler {
   #part: keyof Bookmark = 'rest'
   /** Images in a toggle's summary, which move below it. */
   #summary: string[] | null = null
-  readonly #lists: ('bulleted' | 'numbered' | 'to-do' | null)[] = []
+  readonly #lists: ('bulleted' | 'numbered' | 'to-do' | 'sitemap' | null)[] = []
   /** Whether a to-do has begun whose check box has not been read yet. */
   #isUnboxed = false
   #linkShown = false
@@ -338,7 +338,7 @@ class ExportReader implements TagHandler {
           decodeHTML(valueOf(attributes, name === 'object' ? 'data' : 'src') ?? ''),
         )
       default:
-        return this.#startList(name, classes) ?? this.#startTable(name, attributes, has)
+        return this.#startList(name, attributes, classes) ?? this.#startTable(name, attributes, has)
     }
   }
 
@@ -367,7 +367,9 @@ class ExportReader implements TagHandler {
 
   #startLink(attributes: string, has: (word: string) => boolean): () => void {
     const url = decodeHTML(valueOf(attributes, 'href') ?? '').trim()
-    const endEntry = has('table_of_contents-link') ? this.#maybe('bulleted') : undefined
+    // An entry of a sitemap is a list of its own, with its link before its items.
+    const isEntry = this.#lists.at(-1) === 'sitemap' && this.#open.at(-1)?.name === 'ul'
+    const endEntry = isEntry || has('table_of_contents-link') ? this.#maybe('bulleted') : undefined
     this.#links++
     this.#linkShown = false
     this.#linkUrl = url
@@ -466,7 +468,11 @@ class ExportReader implements TagHandler {
     this.#reading.block(isDone ? 'to_dos_done' : 'to_dos')
   }
 
-  #startList(name: string, classes: string): (() => void) | undefined {
+  #startList(name: string, attributes: string, classes: string): (() => void) | undefined {
+    if (name === 'ul' && valueOf(attributes, 'id')?.startsWith('id::') === true) {
+      this.#lists.push('sitemap')
+      return () => void this.#lists.pop()
+    }
     if (name === 'ul' || name === 'ol') {
       const bulleted = classes.includes(' to-do-list ') ? 'to-do' : 'bulleted'
       const kind = name === 'ol' ? 'numbered' : classes.includes(' toggle ') ? null : bulleted
