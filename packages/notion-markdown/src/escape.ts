@@ -5,6 +5,7 @@
 import { escapeLiterals } from './escape/literals.ts'
 import { tagBrokenMarks } from './escape/marks.ts'
 import { breakAutolinks, escapeClosingSequence, escapeLineStarts } from './escape/line-starts.ts'
+import { escapeObsidian } from './escape/obsidian.ts'
 import type { Draft, Mark } from './phrasing.ts'
 import { Pieces } from './pieces.ts'
 
@@ -16,6 +17,7 @@ export function escapeLine(draft: Draft): string {
   // 1 before each character that gets a backslash.
   const escapes = new Uint8Array(draft.text.length + 1)
   const typed = escapeLiterals(draft, tagged, escapes)
+  if (draft.syntax.obsidian) escapeObsidian(draft, escapes)
   if (draft.position === 'paragraph' || draft.position === 'item')
     escapeLineStarts(draft, typed, escapes)
   if (draft.position === 'heading') escapeClosingSequence(draft, escapes)

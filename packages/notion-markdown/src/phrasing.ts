@@ -3,6 +3,7 @@
 // (literals); escape.ts then sees the whole line and decides what to escape.
 import { escapeLine } from './escape.ts'
 import { endsInAutolink } from './escape/line-starts.ts'
+import { OBSIDIAN_SYNTAX } from './escape/obsidian.ts'
 import { MARKER } from './links.ts'
 import type { Inline } from './tree.ts'
 
@@ -21,8 +22,8 @@ export interface Mark {
 
 /** The syntax that a program supports in addition to CommonMark, GFM and math. */
 export interface ExtraSyntax {
-  /** `[[place|text]]`: Obsidian's links. */
-  readonly wikiLinks: boolean
+  /** Obsidian's links (`[[place|text]]`), tags, comments, highlights and names of blocks. */
+  readonly obsidian: boolean
   /** `:::note`: Docusaurus' admonitions. */
   readonly directives: boolean
   /** Whether headings in HTML are only found by an id. */
@@ -31,7 +32,7 @@ export interface ExtraSyntax {
 
 /** The syntax that every reader supports. */
 export const NO_EXTRA_SYNTAX: ExtraSyntax = {
-  wikiLinks: false,
+  obsidian: false,
   directives: false,
   headingIds: false,
 }
@@ -79,6 +80,7 @@ export function writeInline(
     const { value } = only
     if (
       !HAS_SPECIAL.test(value) &&
+      !(syntax.obsidian && OBSIDIAN_SYNTAX.test(value)) &&
       !value.includes('\n') &&
       position !== 'heading' &&
       (position === 'cell' || !BLOCK_START.test(value))

@@ -67,3 +67,33 @@ test('a CSV is copied byte for byte, whatever is in its cells', async (t) => {
   assert.equal(files.get('CON_.csv')?.toString(), csv)
   assert.match(files.get('CON_.md')!.toString(), /\| =HYPERLINK\("x"\) \| \+1 \|/)
 })
+
+/** TABLE of typed text to which only Obsidian gives a meaning, and its Markdown for Obsidian. */
+const TYPED: readonly [typed: string, markdown: string][] = [
+  ['a %%hidden%% b', 'a \\%\\%hidden\\%\\% b'],
+  ['%%', '\\%\\%'],
+  ['100% and 50%', '100% and 50%'],
+  ['#tag and (#no-tag) a#b # c #1 #1st', '\\#tag and (#no-tag) a#b # c #1 \\#1st'],
+  ['<b>#täg</b>', '**\\#täg**'],
+  ['==lit== up', '\\=\\=lit\\=\\= up'],
+  ['a == b', 'a == b'],
+  ['ends in a name ^ab-1', 'ends in a name \\^ab-1'],
+  ['x^2 and ^up then', 'x^2 and ^up then'],
+  ['[!note]- Title', '\\[!note]- Title'],
+  ['<code>%%==#a</code>', '`%%==#a`'],
+]
+
+test("typed text reads as typed in Obsidian, whose own syntax others don't know", async (t) => {
+  const body = TYPED.map(([typed]) => `<p>${typed}</p>`).join('')
+  const bodyFor = async (flavor: 'obsidian' | 'gfm'): Promise<string[]> => {
+    const entries = [{ name: 'Home.html', data: pageHtml('Home', body) }]
+    const files = await folderOf(temporaryFolder(t), entries, { flavor })
+    return files.get('Home.md')!.toString().trimEnd().split('\n\n').slice(-TYPED.length)
+  }
+  assert.deepEqual(
+    await bodyFor('obsidian'),
+    TYPED.map(([, markdown]) => markdown),
+  )
+  const plain = await bodyFor('gfm')
+  assert.deepEqual(plain.slice(0, 2), ['a %%hidden%% b', '%%'])
+})

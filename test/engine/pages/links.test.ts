@@ -159,6 +159,23 @@ test('Obsidian gets wiki links, including in table cells', async (t) => {
   assert.match(files.get('Db/Two.md')!.toString(), /\[\[Db\|up\]\]/)
 })
 
+test('a wiki link contains no character that could begin an equation or code', async (t) => {
+  const entries = {
+    [`Home ${id(1)}.html`]: page(
+      1,
+      'Home',
+      `<p>costs $5: <a href="5%20${id(2)}.html">the price</a>, <a href="5%20${id(2)}.html#${BLOCK}">its part</a></p>`,
+    ),
+    [`5 ${id(2)}.html`]: page(2, '$5', `<h2 id="${BLOCK}">The \`a\` part</h2>`),
+  }
+  const files = await folderOf(temporaryFolder(t), zip(entries), 'obsidian')
+  assert.deepEqual(deadLinks(files), [])
+  assert.match(
+    files.get('Home.md')!.toString(),
+    /\[the price\]\(%245\.md\), \[its part\]\(%245\.md#The%20%60a%60%20part\)/,
+  )
+})
+
 test("callouts use each program's syntax", async (t) => {
   const inner = `<figure class="callout" id="c2"><div style="font-size:1.5em"><span class="icon">⚠️</span></div><div style="width:100%"><p>deep</p></div></figure>`
   const entries = {

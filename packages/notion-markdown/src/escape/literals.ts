@@ -147,7 +147,7 @@ class LiteralReader {
   #openBracket(at: number, brackets: number[]): void {
     const { text, position, syntax } = this.#draft
     // Two in a row begin an Obsidian link.
-    const isWikiLink = syntax.wikiLinks && (text[at + 1] === '[' || text[at - 1] === '[')
+    const isWikiLink = syntax.obsidian && (text[at + 1] === '[' || text[at - 1] === '[')
     if (isWikiLink || (this.#endsInCode && beginsDefinition(text, at, position)))
       this.#escapes[at] = 1
     else brackets.push(at)

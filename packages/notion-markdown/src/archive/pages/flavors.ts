@@ -77,7 +77,7 @@ export const FLAVORS = {
 
 /** The syntax that a flavor's program supports in addition to CommonMark, GFM and math. */
 export const syntaxOf = ({ links, callouts, isSite }: FlavorRules): ExtraSyntax => ({
-  wikiLinks: links === 'wiki',
+  obsidian: links === 'wiki',
   directives: callouts === 'admonition',
   headingIds: isSite,
 })

@@ -59,12 +59,13 @@ export class PageLinks {
       const isPage = parts[i]!.startsWith('page/')
       const label =
         rules.links === 'wiki' && isPage ? wikiLabel(parts[i - 1]!, parts[i + 1]!) : null
-      if (label === null) {
+      const place = label === null ? null : this.#wikiPlace(target, index)
+      if (label === null || place === null) {
         parts[i] = this.#address(target, index)
         continue
       }
       parts[i - 1] = parts[i - 1]!.slice(0, -label.length - 3)
-      parts[i] = this.#wikiLink(target, index, label, ROW.test(head))
+      parts[i] = `[[${place}${ROW.test(head) ? '\\' : ''}|${label}]]`
       parts[i + 1] = parts[i + 1]!.slice(1)
     }
     return parts.join('')
@@ -108,11 +109,12 @@ export class PageLinks {
     return relativeUrl(pathOf(from), path ?? pathOf(from)) + fragment
   }
 
-  #wikiLink({ path, anchor }: Target, from: number, label: string, isCell: boolean): string {
+  /** The target of a wiki link; null if it could begin an equation or code. */
+  #wikiPlace({ path, anchor }: Target, from: number): string | null {
     const file = path ?? (anchor === null ? this.#targets.pathOf(from) : '')
     const page = file.replace(/\.md$/, '')
     const place = anchor === null ? page : `${page}#${anchor}`
-    return `[[${place}${isCell ? '\\' : ''}|${label}]]`
+    return /[`$]/.test(place) ? null : place
   }
 
   /** The names of a page's headings in addresses. */
