@@ -1,4 +1,5 @@
 // The ledger's periodic maintenance: coarser roll-ups and retention.
+import { DAY } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { addHours } from '../rollups/coarser.ts'
 import { expire } from './expiry.ts'
@@ -13,6 +14,9 @@ const PAUSE_MS = 2 * WINDOW_MS
 /**
  * Adds completed hours to the coarser roll-ups and deletes old requests and refusals, now and after
  * each pause. Disposing waits for the run in progress.
+ *
+ * A run examines requests from where the run before it ended, and once a day all: a request that was
+ * the newest of its key, or in progress, may have become old.
  *
  * Only rows that were in the ledger before the last pause are deleted: no window counts them,
  * whatever the clock was set to.
@@ -30,13 +34,17 @@ export function startMaintenance(
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let newest = 0
+  let examined = { day: -1, upTo: 0 }
   const isOpen = (): boolean => !closed
   const maintain = async (): Promise<void> => {
     await addHours(store, now(), isOpen)
     await expireRefusals(store, now() - Math.min(retention ?? RETENTION_MS, RETENTION_MS), isOpen)
     if (retention === null || closed) return
     await expire(store, 'upstream_errors', now() - retention, isOpen)
-    await deleteOldRequests(store, { before: now() - retention, upTo: newest }, isOpen)
+    const day = Math.floor(now() / DAY)
+    const after = examined.day === day ? examined.upTo : 0
+    const old = { before: now() - retention, upTo: newest }
+    examined = { day, upTo: await deleteOldRequests(store, old, after, isOpen) }
     newest = await store.run(flushJournal, null)
   }
   const runAgain = async (): Promise<void> => {

@@ -80,7 +80,7 @@ onEveryStore(
 
     clock.wallBy = 0
     await addHours(store, now)
-    await deleteOldRequests(store, { before: today - 3 * DAY, upTo: Number.MAX_SAFE_INTEGER })
+    await deleteOldRequests(store, { before: today - 3 * DAY, upTo: 1_000_000 })
     assert.deepEqual(await verify(), { ...sound, requests: 11, sealed: 9 }, 'their sums are kept')
     assert.deepEqual(await verify(true), { ...sound, requests: 8, sealed: 0 })
     await store.write(store.db.deleteFrom('requests').where('seq', '=', rows.at(-3)!.seq))
