@@ -965,6 +965,24 @@ const cases: [name: string, request: Case, expected: string][] = [
     },
     NO,
   ],
+  ...[
+    '{"request":{"model":"allowed"},"model":"other"}',
+    '{"request":{"model":"allowed","models":["allowed","other"]}}',
+    '{"request":{"model":"allowed","tools":[{"type":"function","model":"other"}]}}',
+  ].map((body): [string, Case, string] => [
+    `asynchronous Perplexity with another model: ${body}`,
+    { id: 'perplexity', path: '/v1/async/sonar', body },
+    NO,
+  ]),
+  [
+    'other models in a batch of Mistral',
+    {
+      id: 'mistral',
+      path: '/v1/batch/jobs',
+      body: '{"model":"allowed","requests":[{"body":{"models":["other"]}}]}',
+    },
+    NO,
+  ],
   ['speech without a model', { id: 'xai', path: '/v1/tts', body: '{"text":"x"}' }, NO],
   [
     'a session of Anthropic',

@@ -129,7 +129,7 @@ export const mistral: ProviderRow = {
       'POST /v1/batch/jobs',
       body({
         stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'],
-        also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`),
+        also: [...ALSO, ...['model', ...ALSO].map((place) => `requests[].body.${place}`)],
         ...running('requests[].body.'),
         objects: {
           ...AGENT,

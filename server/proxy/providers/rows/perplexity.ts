@@ -23,15 +23,17 @@ const agent = responding({
 
 // Search results may be ranked by another model (@perplexity-ai/perplexity_ai 0.38,
 // `ranking_model`).
+const ALSO = [...(BODY.also ?? []), 'ranking_model']
 const sonar = body({
-  also: [...(BODY.also ?? []), 'ranking_model'],
+  also: ALSO,
   tools: toolsIn('', PERPLEXITY_TOOLS),
 })
 
-// The same for asynchronous requests: the request is in `request`.
+// The same for asynchronous requests: the request is in `request`, and a model beside it is one too
+// many.
 const queued = body({
   required: ['request.model'],
-  also: ['request.ranking_model'],
+  also: ['model', ...ALSO, ...ALSO.map((place) => `request.${place}`)],
   tools: toolsIn('request.', PERPLEXITY_TOOLS),
   objects: {},
 })
