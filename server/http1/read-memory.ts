@@ -18,6 +18,9 @@ const MIN_FREED_BYTES = 16 * 1024
 
 let uncollected = 0
 
+/** Memory of which only the end is still in use, by one body. */
+const bodyMemory = new WeakSet<ArrayBufferLike>()
+
 /**
  * Counts bytes that were read into memory of their own. Does nothing where Node runs without
  * `--expose-gc`.
@@ -32,7 +35,7 @@ export function countRead(bytes: number): void {
 /**
  * Frees the memory of a piece that is no longer needed, without waiting for a collection: the next
  * read gets memory that is still in the CPU's caches. All views of it are empty afterwards. A part
- * of a larger buffer is left to the collector.
+ * of a larger buffer is left to the collector, unless {@link ownMemory} was told about it.
  */
 export function freeRead(piece: Buffer): void {
   const { buffer, byteLength } = piece
@@ -56,6 +59,13 @@ export function writeFreed(socket: Socket, piece: Buffer): boolean {
   })
 }
 
-/** Whether a piece is all of its memory, and large enough. */
-const isFreeable = ({ buffer, byteLength }: Buffer): boolean =>
-  byteLength >= MIN_FREED_BYTES && byteLength === buffer.byteLength
+/** Notes that only a body needs these bytes, and that nothing needs the rest of their memory. */
+export function ownMemory({ buffer, byteLength }: Buffer): void {
+  if (byteLength >= MIN_FREED_BYTES) bodyMemory.add(buffer)
+}
+
+/** Whether a piece is large, and all that is still needed of its memory. */
+const isFreeable = ({ buffer, byteOffset, byteLength }: Buffer): boolean =>
+  byteLength >= MIN_FREED_BYTES &&
+  (byteLength === buffer.byteLength ||
+    (byteOffset + byteLength === buffer.byteLength && bodyMemory.has(buffer)))

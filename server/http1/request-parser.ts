@@ -12,6 +12,7 @@ import {
   valueAt,
 } from './header-fields.ts'
 import { ByteBuffer } from './byte-buffer.ts'
+import { ownMemory } from './read-memory.ts'
 
 /** The head of a request. */
 export interface RequestHead {
@@ -96,8 +97,13 @@ export class RequestParser {
 
   /** The next request's head, or null while it is incomplete. @throws RequestError */
   nextHead(): RequestHead | null {
+    const read = this.#unread
     const head = this.#repeatedHead() ?? this.#parsedHead()
-    if (head !== null) this.#body.begin(head.framing ?? 0)
+    if (head === null) return null
+    this.#body.begin(head.framing ?? 0)
+    // The body has the rest of this memory to itself: the head was copied into strings.
+    const isLast = typeof head.framing === 'number' && head.framing >= this.#unread.length
+    if (isLast && read.length === read.buffer.byteLength) ownMemory(this.#unread)
     return head
   }
 

@@ -138,7 +138,11 @@ export class RequestWriter implements BodySink, BatchWriter {
     this.#awaitingTurn = true
     this.#schedule(() => {
       this.#awaitingTurn = false
-      if (!this.#stopped && !this.#socket.destroyed) this.#sendSome(body)
+      if (this.#stopped || this.#socket.destroyed) return
+      // One system call for all pieces.
+      this.#socket.cork()
+      this.#sendSome(body)
+      this.#socket.uncork()
     })
   }
 

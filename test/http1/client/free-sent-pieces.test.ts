@@ -6,6 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { createHttpClient, destinationOf } from '../../../server/http1/client/client.ts'
 import { RawConnection } from '../../../server/http1/raw-connection.ts'
 import { freeRead } from '../../../server/http1/read-memory.ts'
+import { RequestParser } from '../../../server/http1/request-parser.ts'
 import { createTurns } from '../../../server/common/fairness/turn-budget.ts'
 
 const PIECE_BYTES = 64 * 1024
@@ -123,4 +124,46 @@ test('a small piece, or one of a larger buffer, is left to the garbage collector
     [part.length, memory.length, small.length],
     [PIECE_BYTES - 1, PIECE_BYTES, 1_024],
   )
+})
+
+const HEAD = `POST /proxy HTTP/1.1\r\nHost: x\r\nContent-Length: ${PIECE_BYTES}\r\n\r\n`
+/** Bytes of a request that were read at once, in memory of their own. */
+function readAtOnce(text: string, before = ''): Buffer {
+  const memory = Buffer.allocUnsafeSlow(before.length + text.length)
+  memory.write(before + text)
+  return memory.subarray(before.length)
+}
+
+test('what was read with the head of a request is freed, if all of it is its body', () => {
+  const begun = HEAD + 'x'.repeat(PIECE_BYTES - 1_000)
+  const ended = HEAD + 'x'.repeat(PIECE_BYTES)
+  // Joined by the parser, in memory of its own.
+  const inTwo = [readAtOnce(begun.slice(0, 10)), readAtOnce(begun.slice(10))]
+  for (const [pieces, isFreed] of [
+    [[readAtOnce(begun)], true],
+    [[readAtOnce(ended)], true],
+    [[readAtOnce(`${ended}GET /`)], false],
+    [[readAtOnce(begun, 'the end of another body')], false],
+    [inTwo, true],
+  ] as const) {
+    const parser = new RequestParser()
+    for (const piece of pieces) parser.push(piece)
+    parser.nextHead()
+    const body = parser.nextChunk()
+    assert.ok(body !== null && body.length >= PIECE_BYTES - 1_000)
+    freeRead(body)
+    assert.equal(body.length === 0, isFreed)
+  }
+})
+
+test('of a second request on a connection, too', () => {
+  const parser = new RequestParser()
+  for (const _ of [1, 2]) {
+    parser.push(readAtOnce(HEAD + 'x'.repeat(PIECE_BYTES)))
+    parser.nextHead()
+    const body = parser.nextChunk()
+    assert.ok(body !== null)
+    freeRead(body)
+    assert.equal(body.length, 0)
+  }
 })

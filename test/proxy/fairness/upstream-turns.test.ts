@@ -21,6 +21,8 @@ function greedySocket() {
   const socket = {
     destroyed: false,
     writableLength: 0,
+    cork() {},
+    uncork() {},
     write: (bytes: Buffer | string) => (
       turns.push(...(bytes.length === PIECE.length ? [turn] : [])),
       true
