@@ -46,6 +46,7 @@ import { sealedDays } from './0096-sealed-days.ts'
 import { lockWaits } from './0097-lock-waits.ts'
 import { allowances } from './0098-allowances.ts'
 import { ownApis } from './0099-own-apis.ts'
+import { frequentVacuums } from './0100-frequent-vacuums.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -105,4 +106,5 @@ export const MIGRATIONS: readonly Migration[] = [
   lockWaits,
   allowances,
   ownApis,
+  frequentVacuums,
 ]

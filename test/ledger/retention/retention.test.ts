@@ -10,6 +10,7 @@ import { readUsage, usageOfKeys } from '../../../server/ledger/reports/usage.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import type { Store } from '../../../server/store/open.ts'
 import { onEveryStore } from '../../support/stores.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { until } from '../../support/until.ts'
 import { admissionRequest, openFor, settlement } from '../support/opened.ts'
 
@@ -213,6 +214,27 @@ onEveryStore(
     await upkeep[Symbol.asyncDispose]()
   },
 )
+
+test('on SQLite, new rows take the space of deleted ones', async (t) => {
+  const { store } = await openFor(t, { data: usedFolder(t), databaseUrl: null })
+  await sql`insert into usage_added (name, before) values ('days', ${100 * DAY})`.execute(store.db)
+  const sizes: number[] = []
+  for (let day = 1; day <= 8; day++) {
+    const from = (day - 1) * 500
+    await sql`
+      insert into requests (seq, id, account_id, key_id, provider, endpoint, method, state, created_at, mono, instance, boot)
+      with recursive n (n) as (select ${sql.lit(from + 1)} union all select n + 1 from n where n < ${sql.lit(from + 500)})
+      select n, 'req_' || n, 'acc', 'key_' || (n % 9), 'openai', '/v1/chat/completions', 'POST', 'settled', ${sql.lit(day * DAY)}, n, 'i', 0 from n`.execute(
+      store.db,
+    )
+    await deleteOldRequests(store, { before: (day - 1) * DAY, upTo: from })
+    const { rows } = await sql<{
+      page_count: number
+    }>`select page_count from pragma_page_count`.execute(store.db)
+    sizes.push(rows[0]!.page_count)
+  }
+  assert.ok(sizes.at(-1)! <= 1.05 * sizes[3]!, `pages of 4 KB: ${sizes.join(', ')}`)
+})
 
 onEveryStore('retention passes numbers without rows in short statements', async (t, place) => {
   const opened = await openFor(t, place)
