@@ -11,38 +11,10 @@ import {
   texIn,
   withoutComment,
 } from './exported-markup.ts'
+import { INLINE, LINES, OpenElements, VOID } from './open-elements.ts'
 import { Reading, type PageReading } from './reading.ts'
 import { TableReader } from './table-reader.ts'
 import { readTags, valueOf, type Tag, type TagHandler } from './tags.ts'
-
-/** An open element, and the effect of its end. */
-interface Open {
-  name: string
-  end?: () => void
-}
-
-/** Maximum number of inline elements that one end tag ends. */
-const MAX_NESTED = 64
-
-const VOID = new Set(
-  'area base br col embed hr img input link meta param source track wbr'.split(' '),
-)
-
-/** Elements that end a word. All others are inline. */
-const LINES = new Set(
-  'p div li ul ol menu h1 h2 h3 h4 h5 h6 hgroup blockquote pre tr td th table caption figure figcaption details summary dl dd dt option optgroup address article aside center dialog fieldset footer form header legend main nav section body time br hr'.split(
-    ' ',
-  ),
-)
-
-/** Inline elements. An end tag of one is ignored if a block has begun inside it. */
-const INLINE = new Set(
-  'a abbr b big cite code del em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var'.split(
-    ' ',
-  ),
-)
-
-const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
 
 /** Values of a cell that are adjacent without a separator. */
 const VALUE = /\b(?:selected-value|status-value|user|margin-right)\b/
@@ -97,8 +69,9 @@ class ExportReader implements TagHandler {
   readonly #reading: Reading
   readonly #title: string
   readonly #moved: MovedFiles | null
-  readonly #open: Open[] = []
-  readonly #places = new Map<string, number[]>()
+  readonly #open = new OpenElements((name) => {
+    if (LINES.has(name)) this.#reading.gap()
+  })
   /** The depth in elements that are not shown, and the target for their TeX. */
   #hidden = 0
   #tex: string[] | null = null
@@ -142,7 +115,7 @@ class ExportReader implements TagHandler {
   }
 
   finish(): PageReading {
-    while (this.#open.length > 0) this.#close()
+    this.#open.endAll()
     return this.#reading.finish()
   }
 
@@ -172,14 +145,14 @@ class ExportReader implements TagHandler {
 
   tag({ name, isEnd, attributes }: Tag): void {
     if (isEnd) {
-      this.#endTag(name)
+      this.#open.end(name)
       this.#endedValue = this.#table?.inCell === true && (name === 'a' || name === 'span')
       return
     }
     if (LINES.has(name)) this.#reading.gap()
     const isVoid = VOID.has(name)
     if (this.#hidden > 0) {
-      if (!isVoid) this.#push(name, name === 'annotation' ? this.#startTex() : undefined)
+      if (!isVoid) this.#open.push(name, name === 'annotation' ? this.#startTex() : undefined)
       return
     }
     if (this.#code?.length === 0) this.#code.push('')
@@ -188,7 +161,7 @@ class ExportReader implements TagHandler {
     if (wasValue && (name === 'a' || VALUE.test(attributes))) this.#reading.gap()
     if (attributes === '') {
       const end = this.#start(name, '', '')
-      if (!isVoid && end !== HIDDEN) this.#push(name, end)
+      if (!isVoid && end !== HIDDEN) this.#open.push(name, end)
       return
     }
     const tex = attributes.includes('data-notion-') ? texIn(attributes) : undefined
@@ -202,49 +175,20 @@ class ExportReader implements TagHandler {
       if (!isVoid) this.#hide(name)
     } else {
       const end = this.#start(name, attributes, classesOf(attributes))
-      if (!isVoid && end !== HIDDEN) this.#push(name, end)
+      if (!isVoid && end !== HIDDEN) this.#open.push(name, end)
     }
-  }
-
-  #push(name: string, end?: () => void): void {
-    const places = this.#places.get(name)
-    if (places) places.push(this.#open.length)
-    else this.#places.set(name, [this.#open.length])
-    this.#open.push(end ? { name, end } : { name })
-  }
-
-  #close(): void {
-    const open = this.#open.pop()
-    if (!open) return
-    this.#places.get(open.name)?.pop()
-    open.end?.()
-    if (LINES.has(open.name)) this.#reading.gap()
-  }
-
-  #place(name: string): number {
-    return this.#places.get(name)?.at(-1) ?? -1
-  }
-
-  #endTag(name: string): void {
-    const place = this.#place(name)
-    if (place < 0) return
-    if (INLINE.has(name)) {
-      if (this.#open.length - place > MAX_NESTED) return
-      if (this.#open.slice(place + 1).some((above) => !INLINE.has(above.name))) return
-    } else if (!TABLE.has(name) && place < Math.max(this.#place('td'), this.#place('th'))) return
-    while (this.#open.length > place) this.#close()
   }
 
   #hide(name: string): void {
     this.#hidden++
-    this.#push(name, () => void this.#hidden--)
+    this.#open.push(name, () => void this.#hidden--)
   }
 
   /** Shows only an element's annotation, as an equation. */
   #hideButTex(name: string): typeof HIDDEN {
     this.#hidden++
     this.#tex = null
-    this.#push(name, () => {
+    this.#open.push(name, () => {
       this.#hidden--
       this.#inTex = false
       const tex = this.#tex?.join('') ?? ''
@@ -327,7 +271,7 @@ class ExportReader implements TagHandler {
       case 'math':
         return this.#hideButTex(name)
       case 'source':
-        if (this.#place('video') < 0 && this.#place('audio') < 0) return undefined
+        if (this.#open.count('video') === 0 && this.#open.count('audio') === 0) return undefined
         return this.#medium(decodeHTML(valueOf(attributes, 'src') ?? ''))
       case 'iframe':
       case 'video':
@@ -368,7 +312,7 @@ class ExportReader implements TagHandler {
   #startLink(attributes: string, has: (word: string) => boolean): () => void {
     const url = decodeHTML(valueOf(attributes, 'href') ?? '').trim()
     // An entry of a sitemap is a list of its own, with its link before its items.
-    const isEntry = this.#lists.at(-1) === 'sitemap' && this.#open.at(-1)?.name === 'ul'
+    const isEntry = this.#lists.at(-1) === 'sitemap' && this.#open.innermost === 'ul'
     const endEntry = isEntry || has('table_of_contents-link') ? this.#maybe('bulleted') : undefined
     this.#links++
     this.#linkShown = false
@@ -517,7 +461,7 @@ class ExportReader implements TagHandler {
       }
     }
     // A table inside a cell is the cell's text.
-    if (!table || this.#places.get('table')?.length !== 1) return undefined
+    if (!table || this.#open.count('table') !== 1) return undefined
     if (name === 'thead') {
       table.inHead = true
       return () => void (table.inHead = false)
