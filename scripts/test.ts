@@ -50,6 +50,12 @@ const tsc = (project: string): string[] => [
   project,
 ]
 
+/**
+ * Settings of programs written in Go, the type-aware linter and the TypeScript compiler: a checker
+ * per processor and frequent garbage collection take 14 s and 7.5 s of CPU instead of 10 s and 6 s.
+ */
+const GO = { GOMAXPROCS: '1', GOGC: '400' }
+
 /** TABLE of independent checks. */
 const CHECKS: readonly Step[] = [
   { name: 'types', args: tsc('tsconfig.json') },
@@ -74,9 +80,6 @@ const CHECKS: readonly Step[] = [
       '--quiet',
       '--report-unused-disable-directives-severity=error',
     ],
-    // The same for the type-aware rules, which have a checker per processor, and less garbage
-    // collection: 10 s of CPU instead of 14 s.
-    env: { GOMAXPROCS: '1', GOGC: '400' },
   },
 ]
 
@@ -133,7 +136,7 @@ async function run(
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: live ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_ENV: 'test', ...env },
+    env: { ...process.env, ...GO, NODE_ENV: 'test', ...env },
   })
   const printed: Buffer[] = []
   for (const stream of [child.stdout, child.stderr])

@@ -6,6 +6,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createToken } from '../../server/accounts/tokens.ts'
+import { createKey } from '../../server/keys/keys.ts'
+import { openStore } from '../../server/store/open.ts'
 import { OPENAI } from '../proxy/support/served.ts'
 import { file, form } from '../support/form.ts'
 import {
@@ -15,10 +18,10 @@ import {
   spawnGroup,
   spawnServer,
   start,
-  tollmark,
   type Process,
 } from '../support/harness.ts'
 import { chunk, head, startFake } from '../support/providers/fake.ts'
+import { placeOf } from '../support/store-settings.ts'
 import { usedFolder } from '../support/templates.ts'
 import { scratchFiles, until } from '../support/until.ts'
 
@@ -80,6 +83,20 @@ test('on SQLite there is no drain unless it is set, and SIGINT never drains', as
   }
 })
 
+/** The secret of a new key, made without a process. */
+async function getKey(data: string): Promise<string> {
+  await using store = await openStore({ ...(await placeOf(data)), now: Date.now() })
+  const owner = { name: null, plan: 'free' }
+  const { token } = await createToken(
+    store,
+    owner,
+    { name: 'k', scopes: ['manage'], expiresAt: null },
+    Date.now(),
+  )
+  const anything = { name: 'k', models: null, rpm: null, allowed_origins: null, expires_at: null }
+  return (await createKey(store, token.account_id, anything, Date.now())).secret
+}
+
 /** A server with a stream that goes on until somebody ends it. */
 async function streaming(t: TestContext, env: Record<string, string>) {
   const data = usedFolder(t)
@@ -90,8 +107,7 @@ async function streaming(t: TestContext, env: Record<string, string>) {
   })
   t.after(() => fake.close())
   const settings = { TOLLMARK_DATA: data, OPENAI_API_KEY: 'sk-up', ...env }
-  const made = await tollmark(['keys', 'create', '--name', 'k', '--json', '--init'], settings)
-  const { secret } = JSON.parse(made.out) as { secret: string }
+  const secret = await getKey(data)
   const server = await spawnServer(t, { ...settings, TOLLMARK_UPSTREAM_OPENAI: fake.origin })
   const outgoing = start(server.url, `/proxy?url=${OPENAI}/v1/chat/completions`, {
     token: secret,
@@ -104,26 +120,22 @@ async function streaming(t: TestContext, env: Record<string, string>) {
     outgoing.once('error', reject)
   })
   incoming.on('error', () => {}).resume()
-  const rows = async (): Promise<Record<string, unknown>[]> =>
-    (
-      JSON.parse((await tollmark(['requests', 'list', '--json'], settings)).out) as {
-        data: Record<string, unknown>[]
-      }
-    ).data
-  return { server, outgoing, incoming, rows, data }
+  return { server, data }
 }
 
 for (const second of ['SIGTERM', 'SIGINT'] as const)
   test(`a second signal (${second}) exits immediately, with the ledger settled`, async (t) => {
-    const { server, rows } = await streaming(t, { TOLLMARK_SHUTDOWN_TIMEOUT: '10m' })
+    const { server, data } = await streaming(t, { TOLLMARK_SHUTDOWN_TIMEOUT: '10m' })
     server.kill('SIGTERM')
     await until(async () => (await readiness(server)) === 0)
     await sleep(LATER)
     server.kill(second)
     assert.equal(await server.exited, second === 'SIGTERM' ? 143 : 130)
+    await using store = await openStore({ ...(await placeOf(data)), now: 0 })
+    const rows = await store.db.selectFrom('requests').select(['state', 'error']).execute()
     assert.deepEqual(
-      (await rows()).map(({ outcome }) => outcome),
-      ['failed'],
+      rows.map(({ state, error }) => [state, error]),
+      [['settled', 'server_shutdown']],
     )
   })
 

@@ -2,7 +2,7 @@
 // server. The pages run in a real Chromium.
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, existsSync, globSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, extname, join } from 'node:path'
@@ -177,6 +177,11 @@ for (const major of MAJORS) {
 
 test('examples/next: the bundler puts the key into the page', { timeout: 300_000 }, async (t) => {
   const { folder, proxied, key, env } = await example(t, 'next', 7)
+  // Making its scripts small is Next's work, and a third of the build's CPU (17.4 s instead of 11.6).
+  writeFileSync(
+    join(folder, 'next.config.mjs'),
+    'export default { experimental: { turbopackMinify: false, turbopackSourceMaps: false } }',
+  )
   const next = { cwd: folder, env: { ...env, NEXT_TELEMETRY_DISABLED: '1' } }
   await run(process.execPath, [bin('next/dist/bin/next'), 'build'], next)
   const scripts = globSync('.next/static/**/*.js', { cwd: folder }).map((file) =>
