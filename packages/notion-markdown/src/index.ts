@@ -1,5 +1,6 @@
 // Notion HTML exports → Markdown. Pure: no file, no clock, no network, no Node.
 import { Anchors, resolveTargets } from './anchors.ts'
+import { completeTree } from './given-tree.ts'
 import { applyHooks, type Hooks } from './hooks.ts'
 import { writeMarkdown } from './markdown.ts'
 import { readPage, type Page } from './page.ts'
@@ -28,18 +29,24 @@ export interface ParseOptions extends PageOptions {
  */
 export function convertHtml(html: string, options: PageOptions & Hooks = {}): string {
   checkString(html, 'convertHtml')
-  return toMarkdown(parsePage(html, options).tree, options)
+  return write(parsePage(html, options).tree, options)
 }
 
 /**
  * Writes a tree as Markdown: that of `parsePage`, or one with the same nodes. `toMarkdown(parsePage(html).tree)`
- * is `convertHtml(html)`.
+ * is `convertHtml(html)`. Fields that are optional in mdast may be missing.
  *
  * @returns LF, one final newline
  * @throws RangeError if `headingOffset` is invalid
+ * @throws TypeError if the tree has a node that `parsePage`'s have not
  */
 export function toMarkdown(tree: Root, hooks: Hooks = {}): string {
-  const { markdown, outline } = writeMarkdown(applyHooks(tree, hooks))
+  return write(completeTree(tree), hooks)
+}
+
+function write(tree: Root, hooks: Hooks): string {
+  const changed = applyHooks(tree, hooks)
+  const { markdown, outline } = writeMarkdown(hooks.block ? completeTree(changed) : changed)
   return resolveTargets(markdown, outline, new Anchors().ofPage(outline), () => undefined)
 }
 

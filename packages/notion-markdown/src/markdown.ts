@@ -235,7 +235,10 @@ class Writer {
   #code(code: Code, prefix: string): void {
     const fence = '`'.repeat(Math.max(3, longestRun(code.value, '`') + 1))
     this.#begin('other')
-    this.#lines(`${fence}${code.lang ?? ''}\n${code.value}\n${fence}`, prefix)
+    this.#lines(
+      `${fence}${(code.lang ?? '').replace(/[`\s]+/g, ' ')}\n${code.value}\n${fence}`,
+      prefix,
+    )
     this.#end()
   }
 

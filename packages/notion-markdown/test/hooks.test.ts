@@ -1,7 +1,13 @@
 // The engine as a library: trees are written back, and hooks change what is written.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { convertHtml, parsePage, toMarkdown, type Hooks } from '@tollmark/notion-markdown'
+import {
+  convertHtml,
+  parsePage,
+  toMarkdown,
+  type Hooks,
+  type Root,
+} from '@tollmark/notion-markdown'
 import { casePages, pageOf } from './document-of.ts'
 
 test('writing a tree gives the converted page and does not change the tree', () => {
@@ -80,3 +86,33 @@ test('hooks change what is written, and nothing else', () => {
   for (const headingOffset of [-1, 0.5, 6, Number.NaN])
     assert.throws(() => convertHtml(PAGE, { headingOffset }), RangeError)
 })
+
+/** A tree as plain JavaScript, or another program, makes it. */
+const written = (...children: object[]): string =>
+  toMarkdown({ type: 'root', children } as unknown as Root)
+const text = (value: string) => ({ type: 'text', value })
+
+test('fields that mdast leaves out may be missing', () => {
+  const item = { type: 'listItem', children: [{ type: 'paragraph', children: [text('a')] }] }
+  /** TABLE of nodes and their Markdown. */
+  const nodes: [node: object, markdown: string][] = [
+    [{ type: 'list', children: [item, { ...item, checked: false }] }, '- a\n- [ ] a\n'],
+    [{ type: 'details', summary: [text('a')], children: [] }, '<summary>a</summary>'],
+    [{ type: 'paragraph', children: [{ type: 'image', url: 'a.png' }] }, '![](a.png)'],
+    [{ type: 'code', value: 'a' }, '```\na\n```'],
+    [{ type: 'code', lang: 'a`b\nc', value: 'd' }, '```a b c\nd\n```'],
+  ]
+  for (const [node, markdown] of nodes)
+    assert.ok(written(node).includes(markdown), `${JSON.stringify(node)}: ${written(node)}`)
+})
+
+test('a node that is not in the tree of parsePage is refused, never left out', () => {
+  for (const node of [{ type: 'html', value: '<hr>' }, text('top'), {}])
+    assert.throws(() => written(node), /^TypeError: toMarkdown does not know the node .* \(block\)/)
+  for (const node of [{ type: 'html', value: '<b>' }, { type: 'footnoteReference' }, item()])
+    assert.throws(
+      () => written({ type: 'paragraph', children: [node] }),
+      /^TypeError: toMarkdown does not know the node .* \(inline\)/,
+    )
+})
+const item = () => ({ type: 'listItem', checked: null, children: [] })
