@@ -136,6 +136,26 @@ test('docs/proxy.md has a row for every provider, with its id and the variable o
     )
 })
 
+test('docs/operations.md says for each table where it would be on several PostgreSQL servers', () => {
+  const page = read('docs/operations.md')
+  const section = page.split('### More than one PostgreSQL server')[1]?.split('\n## ')[0] ?? ''
+  const named = [...section.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+  )
+  const tables = read('server/store/schema.ts').split('export interface Database {')[1] ?? ''
+  const ours = [...tables.matchAll(/^  (\w+): /gm)].map(([, name]) => name)
+  assert.deepEqual(
+    named.sort(),
+    // SQLite alone has a journal; these others are only PostgreSQL's.
+    [
+      ...ours.filter((name) => name !== 'journal'),
+      'admissions',
+      'admission_stamps',
+      'ledger_clock',
+    ].sort(),
+  )
+})
+
 test('the TypeScript that a page shows compiles', async (t) => {
   const folder = folderInDist(t)
   for (const page of pages) {
