@@ -21,7 +21,7 @@ export const MODES: Readonly<
   },
   large: {
     connections: 16,
-    warm: [6, 2_000],
+    warm: [30, 8_000],
     name: 'a request of a coding agent (200 to 400 KB up, half of them answered by a stream of 20 events, 16 connections)',
   },
   events: {
