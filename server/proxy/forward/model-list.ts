@@ -161,7 +161,7 @@ export class FilteredModelList extends ForwardingExchange {
   }
 
   override writeHead(status: number, reason: string, headers: RawHeaders): void {
-    if (status === 200) this.#head = [status, reason, headers]
+    if (status >= 200 && status < 300) this.#head = [status, reason, headers]
     else super.writeHead(status, reason, headers)
   }
 

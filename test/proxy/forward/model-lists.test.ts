@@ -327,6 +327,7 @@ test('an error passes, and an unreadable list is refused', async (t) => {
     [answer(429, JSON_TYPE, '{"error":{"message":"a"}}'), 429, null],
     [answer(404, { 'Content-Type': 'text/html' }, '<p>'), 404, null],
     [answer(200, { 'Content-Type': 'text/html' }, '<p>'), 403, 'endpoint_not_allowed'],
+    [answer(206, JSON_TYPE, '{"data":[{"id":"a"}'), 403, 'endpoint_not_allowed'],
     [answer(200, JSON_TYPE, '{"data":[{"id":"a"}'), 403, 'endpoint_not_allowed'],
     [answer(200, JSON_TYPE, '{"data":[{"id":"a"}]} x'), 403, 'endpoint_not_allowed'],
     [answer(200, JSON_TYPE, '{"data":{"a":{}}}'), 403, 'endpoint_not_allowed'],
