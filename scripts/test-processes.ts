@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
  * Most files per process: enough to avoid repeated loading, and few enough to spread over
  * processors.
  */
-const MAX_FILES = 8
+const MAX_FILES = 9
 
 /** TABLE of files that need their own process. */
 const ALONE = [
@@ -19,7 +19,8 @@ const ALONE = [
   'test/http1/read-memory.test.ts',
   // Its timers are not those of the system.
   'test/http1/slow-reads.test.ts',
-  // It takes as long as a group of other files.
+  // They take as long as a group of other files.
+  'test/chaos/*.test.ts',
   'test/packages/examples.test.ts',
 ]
 
@@ -37,6 +38,12 @@ const LONGEST = [
   'test/api/*.test.ts',
 ]
 
+/**
+ * Areas with fewer files than this share processes, as the folders of an area do: a process for each
+ * folder would be 26 more, half a second of CPU each.
+ */
+const MIN_FILES = 6
+
 /** Files of tests that one process runs, one after another. */
 interface Program {
   readonly name: string
@@ -45,14 +52,19 @@ interface Program {
 }
 
 /**
- * The programs that run these files: modules that import files of one folder. Node starts them in
- * the order of their names.
+ * The programs that run these files: modules that import files of one area. Node starts them in the
+ * order of their names.
  *
  * @param files paths from the root
  * @param folder the folder for these modules
  */
 export function testPrograms(root: string, files: readonly string[], folder: string): string[] {
-  const programs = [...Map.groupBy(files, processOf)]
+  const sizes = Map.groupBy(files, areaOf)
+  const groupOf = (file: string): string => {
+    const area = areaOf(file)
+    return isAlone(file) || (sizes.get(area)?.length ?? 0) >= MIN_FILES ? area : 'other'
+  }
+  const programs = [...Map.groupBy(files, groupOf)]
     .flatMap(([name, own]) => parts(name, own))
     .sort((a, b) => rank(a) - rank(b) || b.files.length - a.files.length)
   return programs.map((program, index) => {
@@ -65,10 +77,11 @@ export function testPrograms(root: string, files: readonly string[], folder: str
 
 const isAlone = (file: string): boolean => ALONE.some((pattern) => matchesGlob(file, pattern))
 
-const processOf = (file: string): string =>
-  isAlone(file) ? file.replace(/\.test\.ts$/, '') : dirname(file)
+/** The folder below `test` or `packages`: `test/proxy`. */
+const areaOf = (file: string): string =>
+  isAlone(file) ? file.replace(/\.test\.ts$/, '') : dirname(file).split('/').slice(0, 2).join('/')
 
-/** Divides the files of a folder into equal parts. */
+/** Divides files into equal parts. */
 function parts(name: string, files: readonly string[]): Program[] {
   const size = Math.ceil(files.length / Math.ceil(files.length / MAX_FILES))
   return Array.from({ length: Math.ceil(files.length / size) }, (_, part) => ({

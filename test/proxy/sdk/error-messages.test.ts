@@ -129,7 +129,7 @@ test('every provider of the AI SDK shows our sentence and our status for every r
   globalThis.AI_SDK_LOG_WARNINGS = false
   const { served } = await startTwice(t, {
     TOLLMARK_MAX_BODY: '20KB',
-    TOLLMARK_FIRST_BYTE_TIMEOUT: '300ms',
+    TOLLMARK_FIRST_BYTE_TIMEOUT: '2s',
   })
   const { secret: valid } = await served.key()
   for (const { code, says, secret, bends, upstream, method } of TABLE) {
