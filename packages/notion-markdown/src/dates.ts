@@ -57,12 +57,15 @@ const HALVES: ReadonlyMap<string, 'A' | 'P'> = new Map([
   ['午後', 'P'],
 ])
 
+/** The words between a day and its time. */
+const AT = /^(?:,| at| um| à| às| a las?| alle(?: ore)?| om| klo| kl\.?| pukul| בשעה| في| เวลา)? /i
+
 /** The highest year that is read: Buddhist years are higher. */
 const MAX_YEAR = 2400
 
-/** A time of day, possibly with its offset from UTC. */
+/** A time of day (with a point in Danish, Finnish and Indonesian), possibly with its offset from UTC. */
 const TIME =
-  /^(?<before>오전|오후|上午|下午|午前|午後)? ?(?<h>\d{1,2}):(?<min>\d\d)(?: ?(?<half>[AP])\.?M\.?)?(?: ?\((?:GMT|UTC)(?:(?<sign>[+−-])(?<oh>\d{1,2})(?::?(?<om>\d\d))?)?\))?$/i
+  /^(?<before>오전|오후|上午|下午|午前|午後)? ?(?<h>\d{1,2})[:.](?<min>\d\d)(?: ?(?<half>[AP])\.? ?M\.?)?(?: ?\((?:GMT|UTC)(?:(?<sign>[+−-])(?<oh>\d{1,2})(?::?(?<om>\d\d))?)?\))?$/i
 
 /** Reads one of Notion's `<time>` elements; null if it is not a date, or is ambiguous. */
 export function readDate(text: string): DateValue | null {
@@ -102,7 +105,7 @@ function readMoment(text: string): string | null {
   const day = new Date(Date.UTC(Number(y), month - 1, Number(d)))
   if (day.getUTCMonth() !== month - 1 || day.getUTCDate() !== Number(d)) return null
   const date = day.toISOString().slice(0, 10)
-  const rest = text.slice(match[0].length).replace(/^(?:,| at| um| à| kl\.?| בשעה| เวลา)? /i, '')
+  const rest = text.slice(match[0].length).replace(AT, '')
   if (rest === '') return date
   const time = readTime(rest)
   return time === null ? null : `${date}T${time}`
