@@ -5,23 +5,21 @@
 // it takes an isolate without any allocation outside the young generation for a busy one
 // (ComputeMutatorUtilizationImpl in heap.cc), so an idle server waits for its watchdog: 100 s
 // without a full collection. With `--optimize-for-size` it starts regardless of allocations, so that
-// flag is set while the server is idle. What follows is an ordinary collection, marked in steps.
+// flag is set while the server is idle: 8 to 16 s after the last full collection an ordinary one
+// follows, marked in steps.
 import { setFlagsFromString } from 'node:v8'
 
 /** Interval of the checks. */
 const CHECK_MS = 1_000
 /** Idle: at most this share of the time in the event loop, at two checks in a row. */
 const IDLE_SHARE = 0.1
-/** How often the memory reducer checks, instead of every 8 s. */
-const REDUCER_MS = 2_000
 
 /**
  * Lets V8 free memory while the process is idle: 29 of 520 MB after 5,000 WebSockets were opened
- * (`npm run bench -- sockets --only idle`). The flags also apply to the threads. Call it once, on
+ * (`npm run bench -- sockets --only idle`). The flag also applies to the threads. Call it once, on
  * the main thread.
  */
 export function freeMemoryWhenIdle(): void {
-  setFlagsFromString(`--gc-memory-reducer-start-delay-ms=${REDUCER_MS}`)
   let checked = performance.eventLoopUtilization()
   let idleChecks = 0
   const check = (): void => {
