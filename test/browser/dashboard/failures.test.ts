@@ -90,6 +90,13 @@ test('a refused change is reported and the old values stay', async (t) => {
       await page.getByRole('alert').getByText(detail).first().waitFor()
       assert.ok(await page.getByText(stays, { exact: true }).isVisible(), what)
     })
+  await t.test('a page that is older than the server asks to be reloaded', async (t) => {
+    const { page } = await visit(t, site, cookie)
+    await page.route('**/api/v1/overview?*', (route) => route.fulfill({ json: { newer: true } }))
+    await page.goto(site.url)
+    const advice = 'Reload the page: it may be older than the server.'
+    await page.getByRole('alert').getByText(advice).first().waitFor()
+  })
 })
 
 /** TABLE of what only the server finds wrong: the form, its fields, and the one that is wrong. */
