@@ -4,8 +4,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { frameOf, OPCODE } from '../../../server/http1/websocket/frames.ts'
+import type { HeldMessage } from '../../../server/proxy/socket/client-message.ts'
+import { ClientSide } from '../../../server/proxy/socket/client-side.ts'
 import { FramePump } from '../../../server/proxy/socket/frame-pump.ts'
+import { until } from '../../support/until.ts'
 
+const MB = 1024 * 1024
 const FRAMES = 200
 const FRAME = frameOf(OPCODE.ping, Buffer.from('x'), false)
 
@@ -67,4 +71,33 @@ test('the end of a side is reported after all that it sent has been read', async
   pump.stop()
   await nextRound()
   assert.equal(ended, -1)
+})
+
+test('a large message is sent a little at a time, even if the provider takes all of it', async () => {
+  let turn = 0
+  const next = (): void => void (turn++, setImmediate(next).unref())
+  next()
+  const sent: { turn: number; bytes: Buffer }[] = []
+  const upstream = { writeLast: (bytes: Buffer) => (sent.push({ turn, bytes }), true) }
+  const client = { pause() {}, resume() {}, discard() {} }
+  const inspector = {
+    owner: { account_id: 'sender', key_id: 'sender' },
+    inspect: () => 'no',
+    runSliced: (message: HeldMessage) => {
+      while (message.step() === 'more');
+      return Promise.resolve(true)
+    },
+  }
+  const rows = { countUp() {} }
+  const slot = { holdBytes: () => true, releaseBytes() {}, allowEviction() {}, forbidEviction() {} }
+  const limits = { message: 24 * MB, grace: 1_000 }
+  const fakes = [client, upstream, inspector, rows, slot, limits, {}]
+  const side = Reflect.construct(ClientSide, fakes) as ClientSide
+  const frame = frameOf(OPCODE.text, Buffer.alloc(8 * MB, 'x'), true)
+  for (let at = 0; at < frame.length; at += 64 * 1024)
+    side.onData(Buffer.from(frame.subarray(at, at + 64 * 1024)))
+  await until(() => sent.reduce((bytes, one) => bytes + one.bytes.length, 0) === frame.length)
+  assert.ok(Buffer.concat(sent.map(({ bytes }) => bytes)).equals(frame))
+  for (const [, pieces = []] of Map.groupBy(sent, (one) => one.turn))
+    assert.ok(pieces.length <= 6, `${pieces.length} pieces of 64 KB in a turn`)
 })
