@@ -36,6 +36,7 @@ const LONGEST = [
   'test/conversion/*.test.ts',
   'test/cli/*.test.ts',
   'test/api/*.test.ts',
+  'test/**/on-postgres.test.ts',
 ]
 
 /**
