@@ -7,7 +7,7 @@ import type { Proxy } from '../proxy/index.ts'
 import type { Store } from '../store/open.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import type { Api } from './api.ts'
-import { NewKeySchema, RESTRICTION_FIELDS } from './key-schemas.ts'
+import { NewKeySchema, RESTRICTION_FIELDS } from './keys-schemas.ts'
 import { strictObject } from './request/strict.ts'
 import { created, route, routes } from './route.ts'
 

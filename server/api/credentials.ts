@@ -23,7 +23,7 @@ import {
   Tested,
   CredentialInput,
   CredentialChange,
-} from './credential-schemas.ts'
+} from './credentials-schemas.ts'
 
 type Proxied = Health & Pick<Proxy, 'table' | 'configured' | 'master' | 'refresh' | 'probe'>
 /** The source of credentials' health. */

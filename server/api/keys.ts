@@ -21,7 +21,7 @@ import {
   PurgeInput,
   PurgeSchema,
   ListQuery,
-} from './key-schemas.ts'
+} from './keys-schemas.ts'
 
 /**
  * @throws Problem `insufficient_scope`: only administrators may open objects of other keys, or of

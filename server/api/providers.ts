@@ -18,9 +18,9 @@ import { hostValues } from '../proxy/providers/host-patterns.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
 import type { Store } from '../store/open.ts'
 import { allCredentials, testCredential } from './credentials.ts'
-import { Tested } from './credential-schemas.ts'
+import { Tested } from './credentials-schemas.ts'
 import { healthOf } from './provider-health.ts'
-import { AuthSchema, ProviderSchema, ProviderInput, ProviderChange } from './provider-schemas.ts'
+import { AuthSchema, ProviderSchema, ProviderInput, ProviderChange } from './providers-schemas.ts'
 
 type Proxied = Pick<
   Proxy,

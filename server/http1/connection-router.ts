@@ -18,7 +18,7 @@ import {
   type ConnectionTimeouts,
   type ServerContext,
 } from './server-connection.ts'
-import { discardSlowly } from './slow-reads.ts'
+import { discardSlowly } from './drain-request.ts'
 import type { CreateTurns, Owner, Turns } from './turns.ts'
 
 /**

@@ -1,8 +1,8 @@
 // A response that is sent before the request's body has been read (401, 413, 429, …). Closing the
 // connection at once would reset it, and the caller's system would discard the response. So the
-// rest is read for a while and discarded (slow-reads.ts).
+// rest is read for a while and discarded (drain-request.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { discardSlowly } from './slow-reads.ts'
+import { discardSlowly } from './drain-request.ts'
 
 /**
  * More than the largest upload: a caller that sends everything before it reads the response still

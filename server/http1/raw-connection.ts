@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import { fieldLines, type RawHeaders } from './header-fields.ts'
 import { countRead, writeFreed } from './read-memory.ts'
-import { discardSlowly } from './slow-reads.ts'
+import { discardSlowly } from './drain-request.ts'
 import type { Turns } from './turns.ts'
 
 /** The head of the 101 response. @param headers including `Connection` and `Upgrade` */

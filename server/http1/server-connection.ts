@@ -2,7 +2,7 @@
 // request is a `ServerExchange`, which ends when the system has accepted the response and the
 // request's body has been read.
 import type { Socket } from 'node:net'
-import { FULL_SPEED_BYTES, slowReads, discardSlowly, type SlowReader } from './slow-reads.ts'
+import { FULL_SPEED_BYTES, slowReads, discardSlowly, type SlowReader } from './drain-request.ts'
 import { ServerExchange, type ConnectionHandle } from './server-exchange.ts'
 import type { AddressLimiter, ReleaseSlot } from './address-limits.ts'
 import { TOO_MANY_CONNECTIONS, type ConnectionErrorCode } from './connection-errors.ts'

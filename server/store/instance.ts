@@ -12,7 +12,7 @@ import { StoreError, type StoreErrorCode } from './store-error.ts'
 
 /**
  * Interval of heartbeats (milliseconds), and so the longest time until the rows of a killed process
- * of this machine are released.
+ * of this machine are released, and until `/readyz` notices that the store fails or works again.
  */
 const BEAT = 5000
 /**

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { ClosedPath, Endpoint, MAX_PATHS } from '../config/providers-file.ts'
 import { patchOf } from './request/patch.ts'
 import { strictObject } from './request/strict.ts'
-import { CredentialSchema, LastErrorSchema, secret, weight } from './credential-schemas.ts'
+import { CredentialSchema, LastErrorSchema, secret, weight } from './credentials-schemas.ts'
 import { Name } from './schemas.ts'
 import { HEALTH } from './provider-health.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HealthState } from '../../server/api/health.ts'
-import { Readiness } from '../../server/app/health.ts'
+import { Readiness } from '../../server/app/readiness.ts'
 import { kyselyOn } from '../../server/store/dialect.ts'
 import { openStore, type Store } from '../../server/store/open.ts'
 import { StoreError, type StoreErrorCode } from '../../server/store/store-error.ts'
