@@ -1,7 +1,7 @@
 // TABLE of Notion's blocks: element → reader. Elements without a row are inline.
 import { readCallout } from './blocks/callout.ts'
 import { readCode } from './blocks/code.ts'
-import { readLinkedDatabase } from './blocks/database.ts'
+import { readLinkedDatabase } from './blocks/csv-table.ts'
 import { readFigure } from './blocks/figure.ts'
 import { readBulleted, readNumbered } from './blocks/list.ts'
 import { readTable } from './blocks/table.ts'

@@ -1,7 +1,7 @@
 // Reads one exported page: its title, icon, id, description and properties, and the tree of its
 // contents.
 import { BLOCKS } from './blocks.ts'
-import { addTable } from './blocks/database.ts'
+import { addTable } from './blocks/csv-table.ts'
 import { readProperties, rowOf } from './blocks/table.ts'
 import { Flow } from './flow.ts'
 import {

@@ -8,7 +8,7 @@
 //
 // In an outage, a request reaches an upstream only after its row is on this machine's disk
 // (outage-log.ts), and only within the part of the limit that this process can prove to be free
-// (key-shares.ts). If the file cannot be written, or after `maxOutage`, requests are rejected.
+// (key-shares.ts). If the file cannot be written, or after `maxOutage`, requests are rejected (503).
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import { StoreError } from '../../store/store-error.ts'

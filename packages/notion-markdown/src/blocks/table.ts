@@ -1,6 +1,6 @@
 import { attribute, find, hasClass, isIcon, textContent, type Element, type Node } from '../html.ts'
 import { blockId, type Flow } from '../flow.ts'
-import { hiddenRows } from './database.ts'
+import { hiddenRows } from './csv-table.ts'
 import { rowOfText, titlePage, type DatabaseRow } from '../databases.ts'
 import type { Positions } from '../positions.ts'
 import { typeOfColumn, typeOfRow } from '../property-types.ts'

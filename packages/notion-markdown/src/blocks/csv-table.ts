@@ -1,3 +1,4 @@
+// Tables made from a database's CSV, and rows that a view of it hides.
 import { titleKey, type Database } from '../csv.ts'
 import { rowOfText } from '../databases.ts'
 import type { Flow } from '../flow.ts'
