@@ -1,6 +1,6 @@
 // Headers of a converted document, for a request and for a job's result.
 import type { Certificate } from '@tollmark/notion-markdown/archive'
-import type { DocumentFormat, UploadOptions } from './upload/receive-upload.ts'
+import type { DocumentFormat, UploadOptions } from './upload/upload-options.ts'
 
 /** TABLE of the documents' content types. */
 const CONTENT_TYPES = {

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { Problem } from '../common/errors.ts'
 import type { ConversionIssues } from './document-headers.ts'
-import type { Upload, UploadOptions } from './upload/receive-upload.ts'
+import type { Upload } from './upload/receive-upload.ts'
+import type { UploadOptions } from './upload/upload-options.ts'
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 

@@ -20,7 +20,7 @@ import {
   type ConversionProgress,
   type ConversionTask,
 } from '../../conversion/pool/conversion-step.ts'
-import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
+import type { DocumentFormat } from '../../conversion/upload/upload-options.ts'
 import { Problem, SetupError } from '../../common/errors.ts'
 import type { ApiClient } from '../client.ts'
 import { Row } from '../record.ts'

@@ -2,7 +2,7 @@
 import { createReadStream, statSync } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
-import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
+import type { DocumentFormat } from '../../conversion/upload/upload-options.ts'
 import { SetupError } from '../../common/errors.ts'
 import { printError, write } from '../output.ts'
 import { writeError } from './write-error.ts'

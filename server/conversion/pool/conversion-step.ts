@@ -18,7 +18,7 @@ import {
 } from '@tollmark/notion-markdown/archive'
 import type { FileKind } from '../upload/sniff.ts'
 import { FLUSH_BYTES } from '../upload/incremental-fsync.ts'
-import type { DocumentFormat } from '../upload/receive-upload.ts'
+import type { DocumentFormat } from '../upload/upload-options.ts'
 
 /** What to convert. Plain data, because it is sent to a converter. */
 export interface ConversionTask {
