@@ -15,9 +15,9 @@ const CHECK_MS = 1_000
 const IDLE_SHARE = 0.05
 
 /**
- * Lets V8 free memory while the process is idle: 30 to 40 of 510 MB after 5,000 WebSockets were opened
- * (`npm run bench -- sockets --only idle`). The flag also applies to the threads. Call it once, on
- * the main thread.
+ * Lets V8 free memory while the process is idle: 30 to 40 of 510 MB after 5,000 WebSockets were
+ * opened (`npm run bench -- sockets --only idle`). The flag also applies to the threads. Call it
+ * once, on the main thread.
  */
 export function freeMemoryWhenIdle(): void {
   let checked = performance.eventLoopUtilization()

@@ -96,7 +96,8 @@ test('a connection is served before a flood of connections from another address'
   Atomics.wait(sent, 0, 0, 10_000)
   await until(() => served.length === 201)
   const place = served.indexOf('127.0.0.2')
-  assert.ok(place < 150, `it was served after ${place} others`)
+  // In the order of arrival it would be served after about 190.
+  assert.ok(place < 175, `it was served after ${place} others`)
 })
 
 test('behind a trusted proxy requests are counted, by X-Forwarded-For', async (t) => {

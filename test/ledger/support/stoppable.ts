@@ -60,11 +60,26 @@ export async function placeWithStandby(
     await query(place.databaseUrl, `alter system ${change}`)
     await query(place.databaseUrl, 'select pg_reload_conf()')
   }
-  const restoreStandby = () => alter('reset synchronous_standby_names')
+  const waiting: Promise<unknown>[] = []
+  /** Writes until a commit waits: PostgreSQL's checkpointer notices the setting some time later. */
+  const commitUntilOneWaits = async (): Promise<void> => {
+    const sessions = `select from pg_stat_activity where wait_event = 'SyncRep'`
+    const message = `select pg_logical_emit_message(true, 'standby', '')`
+    do {
+      waiting.push(query(place.databaseUrl, message))
+    } while ((await query(place.databaseUrl, sessions)).length === 0)
+  }
+  const restoreStandby = async (): Promise<void> => {
+    await alter('reset synchronous_standby_names')
+    await Promise.all(waiting)
+  }
   t.after(restoreStandby)
   return {
     ...place,
-    loseStandby: () => alter(`set synchronous_standby_names = 'away'`),
+    async loseStandby() {
+      await alter(`set synchronous_standby_names = 'away'`)
+      await commitUntilOneWaits()
+    },
     restoreStandby,
   }
 }
