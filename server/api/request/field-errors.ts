@@ -1,5 +1,6 @@
 // Turns zod's issues into field errors with our own sentences, all faults of a request at once.
 import type { z } from '@hono/zod-openapi'
+import { counted } from '../../common/counted.ts'
 import type { FieldError } from '../../common/errors.ts'
 import { nearestName } from './nearest-name.ts'
 
@@ -133,7 +134,7 @@ function ruleOf(issue: z.core.$ZodRawIssue): string | null {
 }
 
 function sizeRule(bound: 'at least' | 'at most', origin: string, size: number): string {
-  if (origin === 'string') return `have ${bound} ${size} character${size === 1 ? '' : 's'}`
+  if (origin === 'string') return `have ${bound} ${counted(size, 'character')}`
   if (origin === 'array') return `have ${bound} ${size} ${size === 1 ? 'entry' : 'entries'}`
   return `be ${bound} ${size}`
 }
