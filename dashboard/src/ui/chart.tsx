@@ -67,12 +67,17 @@ export function TimeChart({
           tabIndex={0}
           {...cursor.handlers}
         >
-          <Grid top={top} width={width} y={y} format={format} />
-          <Ticks ticks={ticks} width={width} step={step} x={x} />
-          {at !== null && (
-            <rect className={css.cursor} x={x(at)} y={TOP} width={step} height={inner.height} />
+          {/* The width is 0 until the browser has measured it: nothing has a place before. */}
+          {width > 0 && (
+            <>
+              <Grid top={top} width={width} y={y} format={format} />
+              <Ticks ticks={ticks} width={width} step={step} x={x} />
+              {at !== null && (
+                <rect className={css.cursor} x={x(at)} y={TOP} width={step} height={inner.height} />
+              )}
+              <Marks series={series} x={x} y={y} step={step} open={open} />
+            </>
           )}
-          {width > 0 && <Marks series={series} x={x} y={y} step={step} open={open} />}
         </svg>
       </div>
       <Legend

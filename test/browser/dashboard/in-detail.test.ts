@@ -25,6 +25,16 @@ const CROWDED = `[...document.querySelectorAll('svg[role=slider]')].flatMap((cha
   })
 })`
 
+/** Tells sizes late, as a busy browser does. */
+const MEASURE_LATE = `{
+  const { ResizeObserver } = window
+  window.ResizeObserver = class extends ResizeObserver {
+    constructor(tell) {
+      super((...sizes) => setTimeout(tell, 200, ...sizes))
+    }
+  }
+}`
+
 test('in detail', async (t) => {
   const site = await startSite(t, { TOLLMARK_PLANS: '{"free":{"conversions_per_day":1}}' })
   const cookie = await site.setUp()
@@ -81,6 +91,7 @@ test('in detail', async (t) => {
 
   await t.test('no label of the time axis is cut off or touches the next one', async (t) => {
     const { page } = await visit(t, site, cookie, { viewport: { width: 1440, height: 900 } })
+    await page.addInitScript(MEASURE_LATE)
     await page.goto(`${site.url}/?period=day`)
     await page.getByRole('slider').locator('[data-axis=time] text').first().waitFor()
     assert.deepEqual(await page.evaluate(CROWDED), [])
