@@ -62,7 +62,7 @@ async function measureAll(): Promise<void> {
     )
     if (child.status !== 0)
       return {
-        said: `no answer: ${child.stderr.toString().slice(0, 200)}`,
+        said: `no response: ${child.stderr.toString().slice(0, 200)}`,
         ms: Infinity,
         mb: Infinity,
       }

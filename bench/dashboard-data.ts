@@ -107,11 +107,11 @@ try {
     let [size, used] = [0, process.cpuUsage()]
     for (let round = 0; round <= ROUNDS; round++) {
       const started = performance.now()
-      const answer = await fetch(`${server.url}/api/v1/${path}`, {
+      const response = await fetch(`${server.url}/api/v1/${path}`, {
         headers: { authorization: `Bearer ${tokens[0]!.secret}` },
       })
-      size = (await answer.arrayBuffer()).byteLength
-      if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
+      size = (await response.arrayBuffer()).byteLength
+      if (!response.ok) throw new Error(`${path}: ${response.status}`)
       // The first request warms the server.
       if (round > 0) times.push(performance.now() - started)
       else used = process.cpuUsage()
@@ -127,8 +127,8 @@ try {
   }
   console.log(
     slow === 0
-      ? `every answer within ${BAR_MS} ms`
-      : `${slow} answers take longer than ${BAR_MS} ms`,
+      ? `every response within ${BAR_MS} ms`
+      : `${slow} responses take longer than ${BAR_MS} ms`,
   )
   process.exitCode = slow === 0 ? 0 : 1
   await server[Symbol.asyncDispose]()

@@ -1,10 +1,10 @@
 // Runs each attack by one key, account or address at full volume (test/proxy/fairness/attacks.ts),
 // and measures whether every request of another key or account succeeds, how much later its p99 is
 // than at a second server on the same machine at the same time, which nobody attacks (the cost of
-// sharing a process with the attacker), how the attacker is answered, and the server's memory; also
+// sharing a process with the attacker), what the attacker gets, and the server's memory; also
 // the longest turn of its event loop in CPU time, and the longest pause of the garbage collector.
-// `--only TEXT`, `--seconds N`, `--many N` connections, `--megabytes N` of a body. Exits with 1 if a
-// bar is missed. Linux only: it reads /proc.
+// `--only TEXT`, `--seconds N`, `--many N` connections, `--megabytes N` of a body. Exits with 1 if
+// a bar is missed. Linux only: it reads /proc.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -138,11 +138,11 @@ async function others(kind: Asking, seconds: number): Promise<Asked> {
     asked.push(ask(kind))
     await sleep(kind === 'convert' ? 500 : PACE_MS)
   }
-  const answers = await Promise.all(asked)
-  const times = answers.map(({ took }) => took).sort((a, b) => a - b)
+  const responses = await Promise.all(asked)
+  const times = responses.map(({ took }) => took).sort((a, b) => a - b)
   return {
-    failed: answers.filter(({ status }) => status !== 200).length,
-    all: answers.length,
+    failed: responses.filter(({ status }) => status !== 200).length,
+    all: responses.length,
     p99: times[Math.floor(times.length * 0.99)] ?? 0,
   }
 }
@@ -193,7 +193,7 @@ try {
       largest > MOST_MB ? 'MEMORY' : '',
     ].filter((word) => word !== '')
     if (misses.length > 0) missed++
-    const answers = Object.entries(given)
+    const responses = Object.entries(given)
       .map(([status, count]) => `${count} × ${status}`)
       .join(', ')
     const columns = [
@@ -209,7 +209,7 @@ try {
       largest.toFixed(0).padStart(8),
     ]
     console.log(
-      `${attack.name.padEnd(62)}${columns.join('')}  ${misses.join(' ').padEnd(18)} ${answers}`,
+      `${attack.name.padEnd(62)}${columns.join('')}  ${misses.join(' ').padEnd(18)} ${responses}`,
     )
     await sleep(1_500)
   }

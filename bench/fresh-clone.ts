@@ -44,7 +44,7 @@ async function start(folder: string, clone: string): Promise<Start> {
       child.stderr.resume()
       const listens = seconds()
       const page = await fetch(url)
-      if (!page.ok) throw new Error(`the dashboard answered ${page.status}`)
+      if (!page.ok) throw new Error(`the dashboard gave ${page.status}`)
       return { listens, dashboard: seconds() }
     }
     throw new Error(`npm start ended: ${said}`)

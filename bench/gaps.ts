@@ -98,7 +98,7 @@ async function startProvider(): Promise<number> {
 const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
-type Round = { gaps: Gaps; probed: Probed; answers: Record<string, number> }
+type Round = { gaps: Gaps; probed: Probed; responses: Record<string, number> }
 
 async function round(
   name: string,
@@ -115,7 +115,7 @@ async function round(
   await askProbe(probe)
   monitor.send('begin')
   attacker.send('go')
-  const answers = await said<Record<string, number>>(
+  const responses = await said<Record<string, number>>(
     attacker,
     situation.seconds * 1000 + PATIENCE_MS,
   )
@@ -124,7 +124,7 @@ async function round(
   const probed = await askProbe(probe)
   attacker.kill('SIGKILL')
   await sleep(500)
-  return { gaps, probed, answers }
+  return { gaps, probed, responses }
 }
 
 let missed = 0
@@ -152,12 +152,12 @@ function report(name: string, rounds: readonly Round[]): void {
     of('pause'),
     of('paused'),
   ]
-  const answers = Object.entries(rounds.at(-1)!.answers).map(
+  const responses = Object.entries(rounds.at(-1)!.responses).map(
     ([what, count]) => `${count} × ${what}`,
   )
   const long = values.slices ? longSlices(rounds) : ''
   console.log(
-    `${name.padEnd(38)}${columns.map((ms) => ms.toFixed(1).padStart(9)).join('')}  ${misses.join(' ').padEnd(10)} ${answers.join(', ')}${long}`,
+    `${name.padEnd(38)}${columns.map((ms) => ms.toFixed(1).padStart(9)).join('')}  ${misses.join(' ').padEnd(10)} ${responses.join(', ')}${long}`,
   )
 }
 
@@ -240,7 +240,7 @@ try {
     `milliseconds, median of ${values.rounds} rounds of ${values.seconds} s; bars: gap over control ${MOST_GAP_MS}, turn ${MOST_TURN_MS}, slice ${MOST_SLICE_MS}`,
   )
   console.log(
-    `${'trouble'.padEnd(38)}${['over', 'proxied', 'control', 'turn', 'stall', 'slice', 'gc max', 'gc all'].map((title) => title.padStart(9)).join('')}  missed     answers of the last round`,
+    `${'trouble'.padEnd(38)}${['over', 'proxied', 'control', 'turn', 'stall', 'slice', 'gc max', 'gc all'].map((title) => title.padStart(9)).join('')}  missed     responses of the last round`,
   )
   for (const name of Object.keys(TROUBLES).filter(
     (name) => values.only === undefined || name.includes(values.only),

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import { archive } from '../test/support/archives/writer.ts'
 import { file, form, type Form } from '../test/support/form.ts'
 import { seeded } from '../test/support/random.ts'
-import { answerOf, start, type Answer } from '../test/support/request.ts'
+import { responseOf, start, type ReceivedResponse } from '../test/support/request.ts'
 import { watchTree } from './parts/process-tree.ts'
 import { makeSecrets } from './parts/secrets.ts'
 import { startServer } from './parts/server.ts'
@@ -62,17 +62,19 @@ async function report(
   const started = performance.now()
   let progress = 0
   const onProgress = (seconds: number): void => void (progress = Math.max(progress, seconds))
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: times }, () =>
-      convert(url, upload, onProgress).catch((error: unknown) => `no answer: ${String(error)}`),
+      convert(url, upload, onProgress).catch((error: unknown) => `no response: ${String(error)}`),
     ),
   )
   const seconds = (performance.now() - started) / 1000
   const peak = watch.stop()
-  const whole = answers.filter((answer) => answer.match(/^# Page /gm)?.length === pages).length
+  const whole = responses.filter(
+    (response) => response.match(/^# Page /gm)?.length === pages,
+  ).length
   const bad = [
     whole < times
-      ? `only ${whole} of ${times} documents are whole: ${answers.find((answer) => !answer.startsWith('# '))?.slice(0, 200)}`
+      ? `only ${whole} of ${times} documents are whole: ${responses.find((response) => !response.startsWith('# '))?.slice(0, 200)}`
       : '',
     peak.largest > MOST_MB ? `over ${MOST_MB} MB` : '',
     times === 1 && progress > MOST_WAIT ? 'no progress for too long' : '',
@@ -106,9 +108,9 @@ async function convert(
     headers: { 'content-type': upload.contentType, 'content-length': upload.body.length },
   })
   outgoing.end(upload.body)
-  const answer = await answerOf(outgoing)
-  const job = answer.headers.location
-  if (answer.status !== 202 || job === undefined) return answer.text
+  const response = await responseOf(outgoing)
+  const job = response.headers.location
+  if (response.status !== 202 || job === undefined) return response.text
   const accepted = performance.now()
   for (let waits = true; ;) {
     const { status, progress } = (await get(url, job)).json<{
@@ -124,10 +126,10 @@ async function convert(
   }
 }
 
-function get(url: string, path: string): Promise<Answer> {
+function get(url: string, path: string): Promise<ReceivedResponse> {
   const outgoing = start(url, path, { method: 'GET', token })
   outgoing.end()
-  return answerOf(outgoing)
+  return responseOf(outgoing)
 }
 
 /**

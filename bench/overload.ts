@@ -1,4 +1,4 @@
-// Overloads a server for a while: every call must be answered or refused with 503 and Retry-After,
+// Overloads a server for a while: every call must succeed or be refused with 503 and Retry-After,
 // and the server must recover. Prints the shares, the slowest refusal, peak memory, and the time to
 // recover. `--seconds N`, `--calls N` and `--uploads N` at a time. Exits with 1 if another response
 // came, or a refusal took longer than a second. Linux only: it reads /proc. The load comes from
@@ -53,13 +53,13 @@ const { port, pid, child } = await startServer({
 
 /** The responses to one kind of call. */
 class Tally {
-  answered = 0
+  succeeded = 0
   refused = 0
   slowest = 0
   readonly others = new Map<string, number>()
 
   add(status: number | string, retryAfter: string | undefined, took: number): void {
-    if (status === 200) this.answered++
+    if (status === 200) this.succeeded++
     else if (status === 503 && retryAfter !== undefined) {
       this.refused++
       this.slowest = Math.max(this.slowest, took)
@@ -68,7 +68,7 @@ class Tally {
 
   toString(): string {
     const others = [...this.others].map(([what, count]) => `, ${what}: ${count}`).join('')
-    return `answered ${this.answered}, refused ${this.refused}${others}; slowest refusal ${this.slowest.toFixed(0)} ms`
+    return `succeeded ${this.succeeded}, refused ${this.refused}${others}; slowest refusal ${this.slowest.toFixed(0)} ms`
   }
 
   get good(): boolean {
@@ -78,7 +78,7 @@ class Tally {
 
 /** A kind of call: its whole request, and whether callers keep their connections. */
 type Kind = { request: Buffer; keeps: boolean; tally: Tally }
-type Answer = { status: number | string; retryAfter: string | undefined; took: number }
+type ReceivedResponse = { status: number | string; retryAfter: string | undefined; took: number }
 
 function kindOf(path: string, headers: Record<string, string>, body: Buffer, keeps: boolean): Kind {
   const lines = Object.entries({
@@ -104,7 +104,7 @@ class Caller {
   }
 
   /** One call, to its last byte. */
-  call({ request, keeps }: Kind): Promise<Answer> {
+  call({ request, keeps }: Kind): Promise<ReceivedResponse> {
     return new Promise((resolve) => {
       const started = performance.now()
       const socket = (this.#socket ??= connect({
@@ -223,7 +223,7 @@ try {
     `memory:   ${before.memory.toFixed(0)} MB before, ${memory().toFixed(0)} MB at most (the server's process, without its converters)`,
   )
   console.log(
-    `recovery: ${(performance.now() - over).toFixed(0)} ms after the last answer (a call alone took ${before.call.toFixed(0)} ms, an upload ${before.upload.toFixed(0)} ms)`,
+    `recovery: ${(performance.now() - over).toFixed(0)} ms after the last response (a call alone took ${before.call.toFixed(0)} ms, an upload ${before.upload.toFixed(0)} ms)`,
   )
   if (!calls.tally.good || !uploads.tally.good) process.exitCode = 1
 } finally {

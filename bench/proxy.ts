@@ -13,7 +13,7 @@ import { pageHtml } from '../test/support/archives/pages.ts'
 import { many } from '../test/support/archives/shapes.ts'
 import { archive } from '../test/support/archives/writer.ts'
 import { file, form } from '../test/support/form.ts'
-import { answerOf, start } from '../test/support/request.ts'
+import { responseOf, start } from '../test/support/request.ts'
 import {
   startCaddy,
   startNginx,
@@ -178,10 +178,10 @@ async function isolation(ours: Ours): Promise<void> {
     await sleep(2_000)
   }
   paced.child.kill('SIGTERM')
-  const { answers } = await paced.found
+  const { responses } = await paced.found
   const p99Between = (from: number, to: number) =>
     p99(
-      answers
+      responses
         .filter(([at]) => at >= from && at < to)
         .map(([, delay]) => delay)
         .toSorted((a, b) => a - b),
@@ -210,14 +210,14 @@ async function convert(
     headers: { 'content-type': contentType, 'content-length': body.length },
   })
   outgoing.end(body)
-  const { status, headers, text } = await answerOf(outgoing)
+  const { status, headers, text } = await responseOf(outgoing)
   if (status === 200) return
   if (status !== 202 || headers.location === undefined)
     throw new Error(`the export was not taken: ${text.slice(0, 200)}`)
   for (;;) {
     const asking = start(url, headers.location, { method: 'GET', token })
     asking.end()
-    const job = (await answerOf(asking)).json<{ status: string }>()
+    const job = (await responseOf(asking)).json<{ status: string }>()
     if (job.status === 'failed') throw new Error('the conversion failed')
     if (job.status !== 'queued' && job.status !== 'running') return
     await sleep(50)
@@ -246,7 +246,7 @@ try {
     if (await streams(contender)) streaming.push(contender)
     else
       console.log(
-        `\n${contender.name} fails on a streamed answer: it takes no part in what follows.`,
+        `\n${contender.name} fails on a streamed response: it takes no part in what follows.`,
       )
   }
   if (wanted('events')) await costs('events', streaming)

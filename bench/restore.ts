@@ -1,8 +1,8 @@
 // Restores a server's continuous backup (TOLLMARK_BACKUP) at random moments during traffic: `npm
 // run bench -- restore [--times 50] [--rate 200]`. Each time it copies the target, as if the
 // machine were lost at that moment, restores it elsewhere, and compares it with the responses that
-// callers got. Exits with 1 if a request answered more than 5 s before is missing, the ledger has a
-// gap, or `verify` finds a window over its limit.
+// callers got. Exits with 1 if a request that succeeded more than 5 s before is missing, the ledger
+// has a gap, or `verify` finds a window over its limit.
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -42,12 +42,12 @@ const upstream = createServer((incoming, outgoing) => {
 })
 await once(upstream.listen(0, '127.0.0.1'), 'listening')
 
-/** When each request was answered, by id (milliseconds since 1970). */
-const answered = new Map<string, number>()
+/** When each request succeeded, by id (milliseconds since 1970). */
+const succeeded = new Map<string, number>()
 let refused = 0
 
 async function call(port: number, key: string): Promise<void> {
-  const answer = await fetch(
+  const response = await fetch(
     `http://127.0.0.1:${port}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`,
     {
       method: 'POST',
@@ -55,13 +55,13 @@ async function call(port: number, key: string): Promise<void> {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     },
   )
-  await answer.arrayBuffer()
-  const id = answer.headers.get('x-proxy-request-id')
-  if (answer.status === 200 && id !== null) answered.set(id, Date.now())
+  await response.arrayBuffer()
+  const id = response.headers.get('x-proxy-request-id')
+  if (response.status === 200 && id !== null) succeeded.set(id, Date.now())
   else refused++
 }
 
-/** How far back from the copy answered requests are missing, in milliseconds. */
+/** How far back from the copy successful requests are missing, in milliseconds. */
 async function restoreOnce(
   number: number,
 ): Promise<{ lost: number; rows: number; wrong: string[] }> {
@@ -78,7 +78,7 @@ async function restoreOnce(
   const { requests, violations } = await verifyWindows(store)
   const rows = await store.db.selectFrom('requests').select(['id', 'seq']).orderBy('seq').execute()
   const there = new Set(rows.map(({ id }) => id))
-  const missing = [...answered].filter(([id, at]) => at < moment && !there.has(id))
+  const missing = [...succeeded].filter(([id, at]) => at < moment && !there.has(id))
   const lost = Math.max(0, ...missing.map(([, at]) => moment - at))
   const wrong = [
     ...(violations.length > 0 ? [`${violations.length} windows over their limit`] : []),
@@ -131,7 +131,7 @@ upstream.close()
 rmSync(folder, { recursive: true, force: true })
 lost.sort((a, b) => a - b)
 console.log(
-  `${lost.length} restores, ${rows} rows in the last; lost before the moment: ${lost[Math.floor(lost.length / 2)]} ms median, ${lost.at(-1)} ms most; ${answered.size} requests answered, ${refused} not`,
+  `${lost.length} restores, ${rows} rows in the last; lost before the moment: ${lost[Math.floor(lost.length / 2)]} ms median, ${lost.at(-1)} ms most; ${succeeded.size} requests succeeded, ${refused} not`,
 )
 for (const complaint of complaints) console.log(complaint)
 console.log(complaints.length === 0 ? 'good: nothing else was lost' : 'WRONG')

@@ -104,7 +104,7 @@ async function call(port: number, isStream: boolean, tally: Tally, stop: AbortSi
 async function isReady(port: number): Promise<void> {
   for (;;) {
     const status = await fetch(`http://127.0.0.1:${port}/readyz`).then(
-      (answer) => answer.status,
+      (response) => response.status,
       () => 0,
     )
     if (status === 200) return

@@ -86,12 +86,12 @@ async function round(
 ): Promise<boolean> {
   received = 0
   const started = performance.now()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: requests }, (_, i) => call(servers[i % servers.length]!.port, secret)),
   )
   const seconds = (performance.now() - started) / 1000
-  const passed = answers.filter(({ status }) => status === 200).length
-  const refused = answers.filter(
+  const passed = responses.filter(({ status }) => status === 200).length
+  const refused = responses.filter(
     ({ status, wait }) => status === 429 && wait > 0 && wait < 60_000,
   ).length
   const good = passed === expected && received === expected && refused === requests - expected

@@ -16,7 +16,7 @@ import * as z from 'zod'
 import { buildPackages, CLIENT_PACKAGES } from '../scripts/build-packages.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
 import { freePort } from '../test/support/free-port.ts'
-import { providers } from '../test/packages/answers.ts'
+import { providers } from '../test/packages/responses.ts'
 import { startFake } from '../test/support/providers/fake.ts'
 import { until } from '../test/support/until.ts'
 import { makeSecrets } from './parts/secrets.ts'
@@ -179,10 +179,10 @@ const config :Workerd.Config = (
     const child = execFile(program, ['serve', 'worker.capnp'], { cwd: app.at })
     child.on('error', () => {})
     try {
-      const answered = async (): Promise<Response | null> =>
+      const attempt = async (): Promise<Response | null> =>
         fetch(`http://127.0.0.1:${port}/`).catch(() => null)
-      let response = await answered()
-      await until(async () => (response ??= await answered()) !== null)
+      let response = await attempt()
+      await until(async () => (response ??= await attempt()) !== null)
       return RESULTS.parse(await response!.json())
     } finally {
       child.kill()

@@ -1,6 +1,6 @@
-// How long a server takes to start and to answer a key's first request, if the key was heavily used
-// in the minute before kill -9, compared with an empty store. Exits with 1 if the start takes over
-// 1 s longer, or the first request over 200 ms longer. `--rows N`, `--rounds N`.
+// How long a server takes to start and to respond to a key's first request, if the key was heavily
+// used in the minute before kill -9, compared with an empty store. Exits with 1 if the start takes
+// over 1 s longer, or the first request over 200 ms longer. `--rows N`, `--rounds N`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -121,7 +121,7 @@ async function measure(filled: boolean): Promise<{ start: number; first: number;
     const start = performance.now() - before
     const call = async (): Promise<number> => {
       const asked = performance.now()
-      const answer = await fetch(
+      const response = await fetch(
         `http://127.0.0.1:${server.port}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`,
         {
           method: 'POST',
@@ -129,8 +129,8 @@ async function measure(filled: boolean): Promise<{ start: number; first: number;
           headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         },
       )
-      await answer.text()
-      if (answer.status !== 200) throw new Error(`answered ${answer.status}`)
+      await response.text()
+      if (response.status !== 200) throw new Error(`got ${response.status}`)
       return performance.now() - asked
     }
     const first = await call()

@@ -8,7 +8,7 @@ const attack = ATTACKS.find((one) => one.name === name)
 if (attack === undefined) throw new Error(`there is no attack named ${name}`)
 const scene = JSON.parse(given) as Scene
 const hostile = new Hostile(scene.port)
-process.on('message', () => process.send?.(hostile.answers))
+process.on('message', () => process.send?.(hostile.responses))
 process.on('disconnect', () => process.exit(0))
 void attack.begin(scene, hostile)
 process.send?.('begun')

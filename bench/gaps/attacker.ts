@@ -6,7 +6,7 @@ import { TROUBLES, type Client, type Situation } from './troubles.ts'
 const [name = '', given = '{}'] = process.argv.slice(2)
 const situation = JSON.parse(given) as Situation
 const agent = new Agent({ keepAlive: true })
-const answers: Record<string, number> = {}
+const responses: Record<string, number> = {}
 const PIECE = 256 * 1024
 let until = 0
 
@@ -14,8 +14,8 @@ const client: Client = {
   get over() {
     return performance.now() >= until
   },
-  count(answer, times) {
-    answers[answer] = (answers[answer] ?? 0) + times
+  count(response, times) {
+    responses[response] = (responses[response] ?? 0) + times
   },
   send(path, { method = 'POST', headers = {}, body, hangUpAfter = Infinity }) {
     return new Promise((resolve) => {
@@ -72,5 +72,5 @@ process.send?.('ready')
 async function attack(): Promise<void> {
   until = performance.now() + situation.seconds * 1000
   await make(client)
-  process.send?.(answers)
+  process.send?.(responses)
 }

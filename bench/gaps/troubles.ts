@@ -54,7 +54,7 @@ export interface Client {
     },
   ): Promise<string>
   /** Counts a response received in another way. */
-  count(answer: string, times: number): void
+  count(response: string, times: number): void
 }
 
 /** Prepares an attack. @returns the function that runs it */
@@ -195,7 +195,7 @@ const bySockets =
     await begin(scene, hostile)
     while (!client.over) await new Promise((resolve) => setTimeout(resolve, 50))
     hostile.close()
-    for (const [status, times] of Object.entries(hostile.answers)) client.count(status, times)
+    for (const [status, times] of Object.entries(hostile.responses)) client.count(status, times)
   }
 
 const day = (ago: number): string =>
@@ -235,7 +235,7 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
     ]),
   ),
   '64 MB bodies of callers who hang up': hangUps,
-  'two callers answered 429': ({ limited }) =>
+  'two callers that got 429': ({ limited }) =>
     inLoops(2, (client) =>
       client.send(CHAT, {
         headers: { authorization: `Bearer ${limited}`, 'content-type': 'application/json' },

@@ -106,7 +106,7 @@ const socketFrames = (size: number, payload: number, piece?: number) => {
   }
 }
 
-const answerBody = (bytes: Buffer, piece?: number) => () => {
+const responseBody = (bytes: Buffer, piece?: number) => () => {
   const reader = new ResponseParser(nothing)
   reader.begin('GET')
   for (const part of split(bytes, piece)) reader.push(part)
@@ -222,13 +222,13 @@ export const BODIES: readonly Row[] = [
     4 * MB,
   ),
   ...[1, 16, 4096].map((chunk) =>
-    large(`an answer in chunks of ${chunk}`, (size) =>
-      answerBody(chunked('HTTP/1.1 200 OK\r\n', size, chunk)),
+    large(`a response in chunks of ${chunk}`, (size) =>
+      responseBody(chunked('HTTP/1.1 200 OK\r\n', size, chunk)),
     ),
   ),
   large(
-    'an answer in chunks of 16, byte by byte',
-    (size) => answerBody(chunked('HTTP/1.1 200 OK\r\n', size, 16), 1),
+    'a response in chunks of 16, byte by byte',
+    (size) => responseBody(chunked('HTTP/1.1 200 OK\r\n', size, 16), 1),
     4 * MB,
   ),
   large(

@@ -63,7 +63,7 @@ const head = (lines: string, piece?: number) => () => {
   }
 }
 
-const answerHead = (lines: string, piece?: number) => () => {
+const responseHead = (lines: string, piece?: number) => () => {
   const reader = new ResponseParser(nothing)
   reader.begin('GET')
   for (const part of split(Buffer.from(`HTTP/1.1 200 OK\r\n${lines}\r\n`, 'latin1'), piece))
@@ -137,19 +137,19 @@ export const HEADS: readonly Row[] = [
     head(fill('\r\ncontent-length', size - 200)),
   ),
   ofHead('request head, byte by byte', (size) => head(`A: ${'b'.repeat(size - 200)}\r\n`, 1)),
-  ofHead('answer head: small fields', (size) => answerHead(fill('A:b\r\n', size - (size % 5)))),
-  ofHead('answer head: Connection names', (size) =>
-    answerHead(`Connection: ${fill('a,', size)}\r\n`),
+  ofHead('response head: small fields', (size) => responseHead(fill('A:b\r\n', size - (size % 5)))),
+  ofHead('response head: Connection names', (size) =>
+    responseHead(`Connection: ${fill('a,', size)}\r\n`),
   ),
-  ofHead('answer head: Keep-Alive', (size) =>
-    answerHead(`Keep-Alive: ${fill('timeout=', size)}\r\n`),
+  ofHead('response head: Keep-Alive', (size) =>
+    responseHead(`Keep-Alive: ${fill('timeout=', size)}\r\n`),
   ),
-  ofHead('answer head, byte by byte', (size) => answerHead(`A: ${'b'.repeat(size)}\r\n`, 1)),
+  ofHead('response head, byte by byte', (size) => responseHead(`A: ${'b'.repeat(size)}\r\n`, 1)),
   ofHead('request trailers, byte by byte', (size) =>
     requestTrailers(`A: ${'b'.repeat(size)}\r\n`, 1),
   ),
-  ofHead('answer trailers, byte by byte', (size) =>
-    answerHead(`${CHUNKED}A: ${'b'.repeat(size)}\r\n`, 1),
+  ofHead('response trailers, byte by byte', (size) =>
+    responseHead(`${CHUNKED}A: ${'b'.repeat(size)}\r\n`, 1),
   ),
   ofHead('first bytes', (size) => () => isForPath(Buffer.from(fill('A', size)), PROXY)),
   ofHead('headers up', (size) => () => requestHeaders(fields(size), openai)),

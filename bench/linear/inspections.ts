@@ -143,7 +143,7 @@ export const INSPECTIONS: readonly Row[] = [
       return observer.end()
     }
   }),
-  large('the usage of a whole answer', (size) => {
+  large('the usage of a whole response', (size) => {
     const bytes = Buffer.from(
       fill(
         'event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"text":"word"}}\n\n',

@@ -38,7 +38,7 @@ export async function createCallersKeys(
   return { open: await create(), limited: await create('--rpm', String(RPM)) }
 }
 
-interface Answer {
+interface ReceivedResponse {
   readonly status: number
   readonly text: string
   readonly retryAfter: string | undefined
@@ -49,7 +49,7 @@ export class Callers {
   readonly told: Told = nothingTold()
   requests = 0
   streams = 0
-  /** Requests under a limit that were answered 503 with `Retry-After`. */
+  /** Requests under a limit that got 503 with `Retry-After`. */
   later = 0
   /** How often each failure was seen. */
   readonly failures = new Map<string, number>()
@@ -109,12 +109,12 @@ export class Callers {
 
   async #watch(port: number): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`, {
+      const response = await fetch(`http://127.0.0.1:${port}/readyz`, {
         signal: AbortSignal.timeout(CHECK_TIMEOUT_MS),
       }).catch(() => null)
-      if (answer?.status === 200) this.#ready.add(port)
+      if (response?.status === 200) this.#ready.add(port)
       else this.#ready.delete(port)
-      await answer?.body?.cancel()
+      await response?.body?.cancel()
       await sleep(CHECK_MS)
     }
   }
@@ -130,20 +130,20 @@ export class Callers {
     const model = `bench-${this.requests + this.streams}`
     if (isStream) this.streams++
     else this.requests++
-    const answer = await this.#send(port, secret, { model, stream: isStream, messages: [] })
-    if (answer instanceof Error) this.#fail(answer.message)
-    else if (answer.status === 200) this.#noteResponse(model, answer.text, isStream)
-    else if (isLimited && answer.status === 429) this.told.refused.add(model)
-    else if (isLimited && answer.status === 503 && answer.retryAfter !== undefined) this.later++
-    else this.#fail(`status ${answer.status}: ${answer.text.slice(0, 160)}`)
+    const response = await this.#send(port, secret, { model, stream: isStream, messages: [] })
+    if (response instanceof Error) this.#fail(response.message)
+    else if (response.status === 200) this.#noteResponse(model, response.text, isStream)
+    else if (isLimited && response.status === 429) this.told.refused.add(model)
+    else if (isLimited && response.status === 503 && response.retryAfter !== undefined) this.later++
+    else this.#fail(`status ${response.status}: ${response.text.slice(0, 160)}`)
   }
 
   #noteResponse(model: string, text: string, isStream: boolean): void {
     if (isStream && !text.includes('[DONE]')) this.#fail('a stream without its end')
-    else this.told.answered.add(model)
+    else this.told.succeeded.add(model)
   }
 
-  #send(port: number, secret: string, body: object): Promise<Answer | Error> {
+  #send(port: number, secret: string, body: object): Promise<ReceivedResponse | Error> {
     return new Promise((resolve) => {
       const text: string[] = []
       const receive = (incoming: IncomingMessage): void => {

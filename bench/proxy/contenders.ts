@@ -47,12 +47,12 @@ export function startProgram(
 /** Whether a proxy supports streams. */
 export async function streams({ port, path, headers }: Contender): Promise<boolean> {
   const fields = Object.fromEntries(headers.map((line) => line.split(': ', 2) as [string, string]))
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: 'POST',
     headers: { ...fields, 'Content-Type': 'application/json' },
     body: '{"model":"gpt-5","stream":true,"messages":[]}',
   })
-  return answer.status === 200 && (await answer.text()).includes('data: ')
+  return response.status === 200 && (await response.text()).includes('data: ')
 }
 
 export async function stopAll(): Promise<void> {

@@ -15,7 +15,7 @@ export interface Found {
   p50: number
   p99: number
   /** Only for `paced`: arrival (milliseconds since 1970) and delay of each response. */
-  answers: [at: number, delay: number][]
+  responses: [at: number, delay: number][]
 }
 
 const PACE_MS = 20
@@ -44,7 +44,7 @@ const largeRequests =
 let done = 0
 let over = false
 const delays: number[] = []
-const answers: Found['answers'] = []
+const responses: Found['responses'] = []
 
 for (let i = 0; i < Number(connections); i++)
   setTimeout(
@@ -65,7 +65,7 @@ function report(): void {
       events: delays.length,
       p50: at(0.5) / 1000,
       p99: at(0.99) / 1000,
-      answers,
+      responses,
     } satisfies Found),
   )
   setTimeout(() => process.exit(0), 50)
@@ -100,7 +100,7 @@ function ask(): void {
     if (mode !== 'paced') return send()
     const delay = now() - sentAt
     delays.push(delay)
-    answers.push([Date.now(), delay / 1000])
+    responses.push([Date.now(), delay / 1000])
     setTimeout(send, PACE_MS)
   })
 }
@@ -111,23 +111,23 @@ let asked = 0
 /** One keep-alive connection of large requests, whose responses are streams or have a length. */
 function askLarge(): void {
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, send)
-  let answer = ''
+  let response = ''
   let left = -1
   function send(): void {
     if (over) return
-    answer = ''
+    response = ''
     left = -1
     socket.write(largeRequests[asked++ % largeRequests.length]!)
   }
   socket.on('error', fail)
   socket.on('data', (bytes) => {
     if (left < 0) {
-      answer += bytes.toString('latin1')
-      const end = answer.indexOf('\r\n\r\n')
+      response += bytes.toString('latin1')
+      const end = response.indexOf('\r\n\r\n')
       if (end < 0) return
-      if (!answer.startsWith('HTTP/1.1 200')) fail(new Error(answer))
-      const length = /content-length: (\d+)/i.exec(answer.slice(0, end))?.[1]
-      left = length === undefined ? Infinity : end + 4 + Number(length) - answer.length
+      if (!response.startsWith('HTTP/1.1 200')) fail(new Error(response))
+      const length = /content-length: (\d+)/i.exec(response.slice(0, end))?.[1]
+      left = length === undefined ? Infinity : end + 4 + Number(length) - response.length
     } else left -= bytes.length
     if (left === Infinity ? !isLast(bytes.toString('latin1')) : left > 0) return
     if (++done >= Number(most)) report()

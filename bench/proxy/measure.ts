@@ -22,7 +22,7 @@ export const MODES: Readonly<
   large: {
     connections: 16,
     warm: [30, 8_000],
-    name: 'a request of a coding agent (200 to 400 KB up, half of them answered by a stream of 20 events, 16 connections)',
+    name: 'a request of a coding agent (200 to 400 KB up, a stream of 20 events down for half of them, 16 connections)',
   },
   events: {
     connections: 200,

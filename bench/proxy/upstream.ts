@@ -12,7 +12,7 @@ const JSON_BODY = Buffer.from(
     usage: { prompt_tokens: 200, completion_tokens: 300 },
   }).padEnd(1536),
 )
-const JSON_ANSWER = Buffer.concat([
+const JSON_RESPONSE = Buffer.concat([
   Buffer.from(
     `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${JSON_BODY.length}\r\nX-Ratelimit-Remaining-Requests: 99\r\nDate: Sat, 01 Jan 2022 00:00:00 GMT\r\n\r\n`,
   ),
@@ -41,7 +41,7 @@ createServer({ noDelay: true }, (socket) => {
     if (got < expected) return
     expected = 0
     if (streaming) stream(socket)
-    else socket.write(JSON_ANSWER)
+    else socket.write(JSON_RESPONSE)
   })
 }).listen(Number(port), '127.0.0.1')
 

@@ -22,11 +22,11 @@ export const STAMP_AT = masked.indexOf(STAMP)
 export const FRAME_BYTES = masked.length
 
 /** The provider's frame. */
-export const ANSWER = frameOf(
+export const RESPONSE = frameOf(
   OPCODE.text,
   Buffer.from(
     `{"type":"response.output_audio.delta","response_id":"resp_1","delta":"${STAMP}${AUDIO}"}`,
   ),
   false,
 )
-export const ANSWER_STAMP_AT = ANSWER.indexOf(STAMP)
+export const RESPONSE_STAMP_AT = RESPONSE.indexOf(STAMP)

@@ -3,7 +3,7 @@
 // stop. Prints one line of JSON when all are open, and one when the time is up.
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ANSWER, ANSWER_STAMP_AT, FRAME, STAMP_AT, STAMP_BYTES } from './frames.ts'
+import { RESPONSE, RESPONSE_STAMP_AT, FRAME, STAMP_AT, STAMP_BYTES } from './frames.ts'
 
 const [port = '0', sockets = '1', seconds = '1', path = '/', ...headers] = process.argv.slice(2)
 const PACE_MS = 20
@@ -38,8 +38,8 @@ async function open(): Promise<() => void> {
         resolve()
       }
       let at = 0
-      for (; at + ANSWER.length <= waiting.length; at += ANSWER.length) {
-        const from = at + ANSWER_STAMP_AT
+      for (; at + RESPONSE.length <= waiting.length; at += RESPONSE.length) {
+        const from = at + RESPONSE_STAMP_AT
         delays.push(now() - Number(waiting.toString('latin1', from, from + STAMP_BYTES)))
         frames++
       }

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { ANSWER, ANSWER_STAMP_AT, FRAME_BYTES, STAMP_AT, STAMP_BYTES } from './frames.ts'
+import { RESPONSE, RESPONSE_STAMP_AT, FRAME_BYTES, STAMP_AT, STAMP_BYTES } from './frames.ts'
 
 const [port = '0', certificate, key] = process.argv.slice(2)
 
@@ -29,10 +29,10 @@ function serve(socket: Socket): void {
     waiting = waiting.length === 0 ? bytes : Buffer.concat([waiting, bytes])
     let at = 0
     for (; at + FRAME_BYTES <= waiting.length; at += FRAME_BYTES) {
-      const answer = Buffer.from(ANSWER)
+      const response = Buffer.from(RESPONSE)
       // The loads mask with zeros, so no unmasking is needed.
-      waiting.copy(answer, ANSWER_STAMP_AT, at + STAMP_AT, at + STAMP_AT + STAMP_BYTES)
-      socket.write(answer)
+      waiting.copy(response, RESPONSE_STAMP_AT, at + STAMP_AT, at + STAMP_AT + STAMP_BYTES)
+      socket.write(response)
     }
     waiting = waiting.subarray(at)
   })

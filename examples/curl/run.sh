@@ -1,5 +1,5 @@
 #!/bin/sh
-# An answer of Gemini at once, then the same as a stream. The upstream address is encoded as a whole, because it has a query of its own.
+# A response of Gemini at once, then the same as a stream. The upstream address is encoded as a whole, because it has a query of its own.
 set -eu
 
 proxy=${NEXT_PUBLIC_AI_PROXY_URL:-http://localhost:8484}

@@ -1,4 +1,4 @@
-// A worker: what is posted to it goes to Gemini, and the answer streams back. The key stays with
+// A worker: what is posted to it goes to Gemini, and the response streams back. The key stays with
 // the worker.
 import { createProxyGenai } from '@proxy-sdk/genai'
 import { streamText } from 'ai'

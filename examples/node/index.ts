@@ -1,4 +1,4 @@
-// Streams an answer of Gemini; with --openai, lets another provider fill in a form after that. Key
+// Streams a response of Gemini; with --openai, lets another provider fill in a form after that. Key
 // and address come from the environment.
 import { createOpenAI } from '@ai-sdk/openai'
 import { createManagedFetch, PROXY_MANAGED } from '@proxy-sdk/core'

@@ -16,7 +16,7 @@ function addTokenRoute({ middlewares }: { middlewares: Connect.Server }): void {
     if (request.method !== 'POST') return next()
     // Look here whether somebody is signed in.
     try {
-      // The proxy answers in OpenAI's place: with a key of its own that ends by itself.
+      // The proxy responds in OpenAI's place: with a key of its own that ends by itself.
       const token = await openai.experimental_realtime.getToken({
         model: 'gpt-realtime',
         expiresAfterSeconds: 600,

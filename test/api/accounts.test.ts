@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
 import { PAGE, file, form } from '../support/form.ts'
 import { assertProblem, call, convert, startServer } from '../support/harness.ts'
-import type { Answer } from '../support/harness.ts'
+import type { ReceivedResponse } from '../support/harness.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 
@@ -13,7 +13,7 @@ const send = (
   method: string,
   path: string,
   body: unknown,
-): Promise<Answer> =>
+): Promise<ReceivedResponse> =>
   call(url, path, {
     method,
     token,

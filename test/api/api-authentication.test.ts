@@ -10,7 +10,7 @@ import { createSecret } from '../../server/common/secrets.ts'
 import type { Store } from '../../server/store/open.ts'
 import { forged } from '../support/forged.ts'
 import { PAGE, file, form } from '../support/form.ts'
-import { answerOf, assertProblem, call, convert, start, startServer } from '../support/harness.ts'
+import { responseOf, assertProblem, call, convert, start, startServer } from '../support/harness.ts'
 
 const FORM = form(file('Page.html', PAGE))
 
@@ -60,16 +60,16 @@ test('a conversion needs a valid token', async (t) => {
   ]
   for (const [what, authorization, detail] of headers) {
     await t.test(what, async () => {
-      const answer = await convert(
+      const response = await convert(
         server.url,
         undefined,
         FORM,
         authorization === undefined ? {} : { authorization },
       )
-      assertProblem(answer, 401, 'invalid_token')
-      assert.match(String(answer.json()['detail']), detail)
-      assert.equal(answer.headers['www-authenticate'], 'Bearer')
-      for (const secret of [good, revoked.secret]) assert.ok(!answer.text.includes(secret))
+      assertProblem(response, 401, 'invalid_token')
+      assert.match(String(response.json()['detail']), detail)
+      assert.equal(response.headers['www-authenticate'], 'Bearer')
+      for (const secret of [good, revoked.secret]) assert.ok(!response.text.includes(secret))
     })
   }
   assert.equal(
@@ -100,7 +100,7 @@ test('401 is sent before the body arrives', async (t) => {
   })
   t.after(() => outgoing.destroy())
   outgoing.flushHeaders()
-  assertProblem(await answerOf(outgoing), 401, 'invalid_token')
+  assertProblem(await responseOf(outgoing), 401, 'invalid_token')
 })
 
 test('a caller that sends Expect gets 401 instead of "100 Continue"', async (t) => {
@@ -116,7 +116,7 @@ test('a caller that sends Expect gets 401 instead of "100 Continue"', async (t) 
   let asked = false
   outgoing.on('continue', () => (asked = true))
   outgoing.flushHeaders()
-  assertProblem(await answerOf(outgoing), 401, 'invalid_token')
+  assertProblem(await responseOf(outgoing), 401, 'invalid_token')
   assert.equal(asked, false)
 })
 
@@ -130,7 +130,7 @@ test('a caller that sends Expect gets "100 Continue" once it is authenticated', 
   const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers })
   outgoing.flushHeaders()
   outgoing.on('continue', () => outgoing.end(FORM.body))
-  assert.equal((await answerOf(outgoing)).status, 200)
+  assert.equal((await responseOf(outgoing)).status, 200)
 })
 
 /** TABLE of what takes away what a token opens. */
@@ -184,7 +184,7 @@ test('a caller that loses access while its body arrives changes nothing', async 
   })
   await signOut(store, session.public_id)
   ofBrowser.end(body)
-  assertProblem(await answerOf(ofBrowser), 401, 'invalid_token')
+  assertProblem(await responseOf(ofBrowser), 401, 'invalid_token')
   for (const [what, deed] of MEANWHILE) {
     for (const [path, contentType, body] of BODIES) {
       const token = await server.newToken({
@@ -194,7 +194,7 @@ test('a caller that loses access while its body arrives changes nothing', async 
       const outgoing = await begin(url, path, contentType, body, { token: token.secret })
       await deed(store, token)
       outgoing.end(body)
-      assertProblem(await answerOf(outgoing), 401, 'invalid_token')
+      assertProblem(await responseOf(outgoing), 401, 'invalid_token')
     }
   }
   for (const table of ['quota_days', 'reservations', 'keys'] as const)

@@ -7,7 +7,7 @@ import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { updateKey } from '../../server/keys/keys.ts'
 import { createSecret } from '../../server/common/secrets.ts'
 import { flushJournal } from '../../server/ledger/settlement/journal.ts'
-import { answer, headerOf } from '../support/providers/fake.ts'
+import { respond, headerOf } from '../support/providers/fake.ts'
 import { OPENAI, startServed, type Served } from '../proxy/support/served.ts'
 import { assertProblem, call } from '../support/harness.ts'
 import { manager, type Manager } from '../support/manager.ts'
@@ -24,7 +24,7 @@ after(async () => {
 
 before(async () => {
   const json = { 'content-type': 'application/json' }
-  const [chat, file] = [answer(200, json, USAGE), answer(200, json, FILE)]
+  const [chat, file] = [respond(200, json, USAGE), respond(200, json, FILE)]
   const one = await startServed({ after: (end) => ends.push(end) }, (call) =>
     call.received.target.includes('/files') ? file(call) : chat(call),
   )

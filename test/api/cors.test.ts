@@ -24,10 +24,13 @@ test('without the setting, pages of other origins may not call the API', async (
     const { status, headers } = await preflight(server.url, path)
     assert.deepEqual([status, headers.get('access-control-allow-origin')], [405, null])
   }
-  const answer = await convert(server.url, await server.token(), form(file('Page.html', PAGE)), {
+  const response = await convert(server.url, await server.token(), form(file('Page.html', PAGE)), {
     origin: APP,
   })
-  assert.deepEqual([answer.status, answer.headers['access-control-allow-origin']], [200, undefined])
+  assert.deepEqual(
+    [response.status, response.headers['access-control-allow-origin']],
+    [200, undefined],
+  )
 })
 
 test('pages of allowed origins may call the API with a token, others may not, and cookies never count', async (t) => {
@@ -57,21 +60,21 @@ test('pages of allowed origins may call the API with a token, others may not, an
   }
   const good = form(file('Page.html', PAGE))
   for (const origin of [APP, 'http://localhost:3000']) {
-    const answers = [
+    const responses = [
       await convert(server.url, token, good, { origin }),
       await convert(server.url, undefined, good, { origin }),
       await call(server.url, '/api/v1/jobs/none', { token, headers: { origin } }),
     ]
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [200, 401, 404],
     )
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       assert.equal(headers['access-control-allow-origin'], origin)
       assert.match(String(headers['access-control-expose-headers']), /X-Tollmark-Warnings/)
       assert.match(String(headers['vary']), /Origin/)
     }
-    assert.match(String(answers[0]!.headers['vary']), /Accept-Encoding/)
+    assert.match(String(responses[0]!.headers['vary']), /Accept-Encoding/)
   }
   const other = await convert(server.url, token, good, { origin: 'https://evil.example' })
   assert.deepEqual([other.status, other.headers['access-control-allow-origin']], [200, undefined])

@@ -1,4 +1,4 @@
-// The check of answers against the description must itself be able to fail.
+// The check of responses against the description must itself be able to fail.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -44,7 +44,7 @@ const DOCUMENT = {
 const GOOD = { id: 'x', at: null, of: { n: 1 }, secret: 's' }
 
 /**
- * TABLE: what, how the answer differs from a good one, and what is said of it (null: it passes).
+ * TABLE: what, how the response differs from a good one, and what is said of it (null: it passes).
  */
 const CASES: [what: string, change: object, status: number, says: RegExp | null][] = [
   ['as described', {}, 200, null],

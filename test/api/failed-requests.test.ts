@@ -1,8 +1,8 @@
-// A request that got no answer from its provider is a failed one, wherever the API speaks of it.
+// A request that got no response from its provider is a failed one, wherever the API speaks of it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { answer, type Script } from '../support/providers/fake.ts'
+import { respond, type Script } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
 import { until } from '../support/until.ts'
 import { manager } from '../support/manager.ts'
@@ -51,7 +51,7 @@ test('a failed request is listed as failed, and its provider is unhealthy until 
 
   assert.deepEqual(await health(), ['healthy', undefined, undefined])
   /**
-   * TABLE: what the provider does, what its caller is answered, the row, and the provider's health
+   * TABLE: what the provider does, what its caller gets, the row, and the provider's health
    * afterwards.
    */
   const cases: [script: Script, status: number, row: Omit<Row, 'id'>, health: unknown[]][] = [
@@ -68,19 +68,19 @@ test('a failed request is listed as failed, and its provider is unhealthy until 
       ['failing', null, 'upstream_timeout'],
     ],
     [
-      answer(500, JSON_TYPE, '{}'),
+      respond(500, JSON_TYPE, '{}'),
       500,
       { outcome: 'failed', status: 500, error: null },
       ['degraded', 500, null],
     ],
     [
-      answer(404, JSON_TYPE, '{}'),
+      respond(404, JSON_TYPE, '{}'),
       404,
       { outcome: 'failed', status: 404, error: null },
       ['degraded', 500, null],
     ],
     [
-      answer(200, JSON_TYPE, '{}'),
+      respond(200, JSON_TYPE, '{}'),
       200,
       { outcome: 'succeeded', status: 200, error: null },
       ['healthy', undefined, undefined],
@@ -119,7 +119,7 @@ test('a failed request is listed as failed, and its provider is unhealthy until 
 })
 
 test('a provider without a credential is not healthy', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const { data } = (await api('GET', 'providers')).json<{ data: Health[] }>()
   assert.deepEqual(data.find(({ id }) => id === 'mistral')?.health, 'no_credential')
@@ -146,7 +146,7 @@ test('unreachable providers are listed as needing attention', async (t) => {
 })
 
 test("a provider's error text is kept without our credential", async (t) => {
-  const served = await startServed(t, answer(200, {}), {
+  const served = await startServed(t, respond(200, {}), {
     OPENAI_API_KEY: 'sk-openai-upstream-secret',
   })
   const { api } = await manager(served)
@@ -156,24 +156,28 @@ test("a provider's error text is kept without our credential", async (t) => {
   const text = `{"error":{"message":"Incorrect API key provided: ${secret}."}}`
   const masked = text.replace(secret, stars)
   const cut = `${'x'.repeat(2_040)}${secret}${'y'.repeat(20_000)}`
-  /** TABLE: what the provider answers, and what is kept of it. */
+  /** TABLE: the response of the provider, and what is kept of it. */
   const cases: [script: Script, id: string | null, said: string | null][] = [
-    [answer(400, { ...JSON_TYPE, 'x-request-id': 'req-of-theirs' }, text), 'req-of-theirs', masked],
     [
-      answer(429, { ...JSON_TYPE, 'request-id': `r-${secret}` }, '{"a":1}'),
+      respond(400, { ...JSON_TYPE, 'x-request-id': 'req-of-theirs' }, text),
+      'req-of-theirs',
+      masked,
+    ],
+    [
+      respond(429, { ...JSON_TYPE, 'request-id': `r-${secret}` }, '{"a":1}'),
       `r-${stars}`,
       '{"a":1}',
     ],
-    [answer(400, { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync(text)), null, masked],
-    [answer(404, {}, 'é'.repeat(1_500)), null, 'é'.repeat(1_024)],
-    [answer(404, {}, cut), null, `${'x'.repeat(2_040)}********`],
-    [answer(400, { 'content-encoding': 'br' }, Buffer.from('no brotli at all')), null, null],
-    [answer(400, {}, Buffer.from([0xff, 0xfe, 0x00, 0x81])), null, null],
-    [answer(403, {}), null, null],
-    [answer(200, JSON_TYPE, '{"error":"none"}'), null, null],
-    [answer(200, { ...JSON_TYPE, 'Request-Id': 'req_good' }, '{}'), 'req_good', null],
+    [respond(400, { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync(text)), null, masked],
+    [respond(404, {}, 'é'.repeat(1_500)), null, 'é'.repeat(1_024)],
+    [respond(404, {}, cut), null, `${'x'.repeat(2_040)}********`],
+    [respond(400, { 'content-encoding': 'br' }, Buffer.from('no brotli at all')), null, null],
+    [respond(400, {}, Buffer.from([0xff, 0xfe, 0x00, 0x81])), null, null],
+    [respond(403, {}), null, null],
+    [respond(200, JSON_TYPE, '{"error":"none"}'), null, null],
+    [respond(200, { ...JSON_TYPE, 'Request-Id': 'req_good' }, '{}'), 'req_good', null],
     [
-      answer(200, { ...JSON_TYPE, 'x-request-id': `a${secret}` }, '{}'),
+      respond(200, { ...JSON_TYPE, 'x-request-id': `a${secret}` }, '{}'),
       `a${'*'.repeat(secret.length)}`,
       null,
     ],
@@ -186,13 +190,13 @@ test("a provider's error text is kept without our credential", async (t) => {
         .json<{ data: Row[] }>()
         .data.filter(({ outcome }) => outcome !== 'in_progress')
     await until(async () => (await settled()).length === at + 1)
-    const answered = await api('GET', `requests/${(await settled())[0]!.id}`)
-    const { upstream_request_id, upstream_error } = answered.json<{
+    const response = await api('GET', `requests/${(await settled())[0]!.id}`)
+    const { upstream_request_id, upstream_error } = response.json<{
       upstream_request_id: string | null
       upstream_error: string | null
     }>()
     assert.deepEqual([upstream_request_id, upstream_error], [id, said])
-    assert.doesNotMatch(answered.text, new RegExp(secret))
+    assert.doesNotMatch(response.text, new RegExp(secret))
   }
   const found = (await api('GET', 'requests/req-of-theirs')).json<Row>()
   assert.deepEqual(

@@ -45,14 +45,14 @@ test('a link creates one account on its plan, and signs it in', async (t) => {
   )
 
   const browsers = Array.from({ length: 4 }, () => openBrowser(server.url))
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     browsers.map((browser, i) =>
       browser.send('POST', 'invitations/accept', { token, ...BOB, email: `bob${i}@example.com` }),
     ),
   )
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 404, 404, 404])
-  const won = answers.findIndex(({ status }) => status === 201)
-  const { account } = answers[won]!.json<{ account: Account }>()
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 404, 404, 404])
+  const won = responses.findIndex(({ status }) => status === 201)
+  const { account } = responses[won]!.json<{ account: Account }>()
   assert.deepEqual(
     [account.role, account.plan, account.email, account.name],
     ['member', 'team', `bob${won}@example.com`, `bob${won}@example.com`],

@@ -5,14 +5,14 @@ import { test } from 'node:test'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { MAX_SHARED_OBJECTS, type SharedObject } from '../../server/keys/shared-objects.ts'
 import { assertProblem } from '../support/harness.ts'
-import { answer, headerOf } from '../support/providers/fake.ts'
+import { respond, headerOf } from '../support/providers/fake.ts'
 import { ANTHROPIC, OPENAI, startServed } from '../proxy/support/served.ts'
 import { manager } from '../support/manager.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 test('a key has its own objects unless an administrator says otherwise', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const [admin, member] = [await manager(served), await manager(served, 'member')]
   const made = (await member.api('POST', 'keys', { name: 'k' })).json<NewKey>()
   assert.deepEqual([made.objects, made.providers, made.read_only], ['own', null, false])
@@ -54,7 +54,7 @@ test('a key has its own objects unless an administrator says otherwise', async (
 })
 
 test('a key is limited to known providers and reaches no other', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { api } = await manager(served)
   for (const providers of [['opnai'], [], 'openai', ['openai', 1]])
     assertProblem(await api('POST', 'keys', { name: 'k', providers }), 400, 'invalid_field')
@@ -70,11 +70,11 @@ test('a key is limited to known providers and reaches no other', async (t) => {
       headers: { 'Content-Type': 'application/json' },
       body: '{"model":"m","messages":[]}',
     }
-    const answers = [
+    const responses = [
       await served.send(key.secret, `${OPENAI}/v1/chat/completions`, sent),
       await served.send(key.secret, `${ANTHROPIC}/v1/messages`, sent),
     ]
-    return answers.map(
+    return responses.map(
       ({ status, rawHeaders }) => `${status} ${headerOf(rawHeaders, 'x-proxy-error') ?? ''}`,
     )
   }
@@ -87,7 +87,7 @@ test('a key is limited to known providers and reaches no other', async (t) => {
 })
 
 test('a read-only key may only generate and read', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { api } = await manager(served)
   const key = (
     await api('POST', 'keys', { name: 'k', read_only: true, objects: 'upstream' })
@@ -113,7 +113,7 @@ test('a read-only key may only generate and read', async (t) => {
 })
 
 test('an administrator shares objects with a key, lists them and unshares them', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const [admin, member] = [await manager(served), await manager(served, 'member')]
   const key = (await member.api('POST', 'keys', { name: 'k' })).json<NewKey>()
   const path = `keys/${key.id}/objects`

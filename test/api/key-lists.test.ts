@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { assertProblem } from '../support/harness.ts'
-import { answer, headerOf } from '../support/providers/fake.ts'
+import { respond, headerOf } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
 import { manager } from '../support/manager.ts'
 
@@ -17,7 +17,7 @@ const CHAT = 'https://api.openai.com/v1/chat/completions'
 const DAY = 86_400_000
 
 test('a list of keys has their number, and finds them by name, prefix, id and several statuses', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const made = new Map<string, NewKey>()
   for (const name of ['one', 'two', 'three', 'Four'])
@@ -71,7 +71,7 @@ test('a list of keys has their number, and finds them by name, prefix, id and se
 })
 
 test('purging removes all ended keys and no others', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const made: string[] = []
   for (let i = 0; i < 105; i++)
@@ -100,7 +100,7 @@ test('purging removes all ended keys and no others', async (t) => {
 })
 
 test('a key shows when its old secret ends, which can be now', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const { secret, ...key } = (await api('POST', 'keys', { name: 'rotated' })).json<NewKey>()
   const path = `keys/${key.id}`
@@ -141,7 +141,7 @@ test('a key shows when its old secret ends, which can be now', async (t) => {
 })
 
 test('editing a key does not expire it', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const { id } = (await api('POST', 'keys', { name: 'dated' })).json<NewKey>()
   const refused = await api('PATCH', `keys/${id}`, {
@@ -169,7 +169,7 @@ test('editing a key does not expire it', async (t) => {
 })
 
 test('tokens and invitations are counted, filtered by status and name, and purged', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const ids: string[] = []
   for (const name of ['deploy', 'Deploy two', 'other'])

@@ -4,7 +4,7 @@ import { ensureAccount } from '../../server/accounts/accounts.ts'
 import { expiringKeys, listKeys } from '../../server/keys/key-list.ts'
 import type { Key, KeyStatus, NewKey } from '../../server/keys/key-record.ts'
 import { createKey, updateKey } from '../../server/keys/keys.ts'
-import { answer } from '../support/providers/fake.ts'
+import { respond } from '../support/providers/fake.ts'
 import { call as proxied } from '../proxy/support/relayed.ts'
 import { OPENAI, startServed, type Served } from '../proxy/support/served.ts'
 import { assertProblem, call, startServer } from '../support/harness.ts'
@@ -29,7 +29,7 @@ const use = async (served: Served, secret: string) =>
 test('a key is created, read, listed, changed, rotated and revoked, and the proxy follows immediately', async (t) => {
   const served = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'),
+    respond(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'),
   )
   const { api, token } = await manager(served)
   const made = await api('POST', 'keys', {
@@ -105,7 +105,7 @@ test('a key is created, read, listed, changed, rotated and revoked, and the prox
 })
 
 test('a search matches any text in a name', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const names = [
     'ci_deploy',
@@ -197,7 +197,7 @@ test('filtering by status returns the keys shown with it, including those that e
 })
 
 test('a chunked body is read, a missing one is empty, and a large one is refused', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { token } = await manager(served)
   const post = (path: string, headers: Record<string, string>, body?: string) =>
     call(served.running.url, `/api/v1/${path}`, {
@@ -230,7 +230,7 @@ test('a chunked body is read, a missing one is empty, and a large one is refused
 })
 
 test('invalid values are refused with a sentence', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   for (const wrong of [
     {},
@@ -270,7 +270,7 @@ test('invalid values are refused with a sentence', async (t) => {
 })
 
 test('an account sees only its own keys and usage', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const [admin, member] = [await manager(served), await manager(served, 'member')]
   const key = (await admin.api('POST', 'keys', { name: 'theirs' })).json<NewKey>()
   const own = (await member.api('POST', 'keys', { name: 'own' })).json<NewKey>()
@@ -283,7 +283,7 @@ test('an account sees only its own keys and usage', async (t) => {
 })
 
 test('disabling and enabling an account takes effect on its keys with the response', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const [admin, member] = [await manager(served), await manager(served, 'member')]
   const key = (await member.api('POST', 'keys', { name: 'k' })).json<NewKey>()
   for (let round = 0; round < 60; round++) {
@@ -410,7 +410,7 @@ test('keys are sorted by use and by expiry, both ways and page by page, even whi
 test('usage and the ledger can be read, as JSON and as CSV', async (t) => {
   const served = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'),
+    respond(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'),
   )
   const { api } = await manager(served)
   const key = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()
@@ -464,7 +464,7 @@ test('usage and the ledger can be read, as JSON and as CSV', async (t) => {
 })
 
 test('a stored credential is used, weighted and paused, and never shown', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), { OPENAI_API_KEY: '' })
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'), { OPENAI_API_KEY: '' })
   const { api } = await manager(served)
   const key = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()
   assert.equal(await use(served, key.secret), 502)

@@ -10,12 +10,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { PAGE, file, form } from '../support/form.ts'
 import { assertProblem, convert, startServer } from '../support/harness.ts'
-import type { Answer } from '../support/harness.ts'
+import type { ReceivedResponse } from '../support/harness.ts'
 import { freshDatabase } from '../support/postgres.ts'
 
 /**
- * Where a way to PostgreSQL ends, which carries one commit there and its answer not back: the first
- * of a transaction that holds `statement`.
+ * Where a way to PostgreSQL ends, which carries one commit there and its response not back: the
+ * first of a transaction that holds `statement`.
  */
 async function deafWay(t: TestContext, to: URL, statement: string): Promise<URL> {
   let cut = false
@@ -47,25 +47,25 @@ const COMMITS: [
   what: string,
   statement: string,
   key: string | undefined,
-  told: (answer: Answer) => void,
+  told: (response: ReceivedResponse) => void,
 ][] = [
   [
     'the count of a conversion',
     'insert into "quota_days"',
     undefined,
-    (answer) => assert.equal(answer.status, 200, answer.text),
+    (response) => assert.equal(response.status, 200, response.text),
   ],
   [
     'the count of a conversion with a key',
     'insert into "quota_days"',
     'a',
-    (answer) => assert.equal(answer.status, 200, answer.text),
+    (response) => assert.equal(response.status, 200, response.text),
   ],
   [
     'the reservation',
     'insert into "reservations"',
     'a',
-    (answer) => assertProblem(answer, 503, 'store_unavailable'),
+    (response) => assertProblem(response, 503, 'store_unavailable'),
   ],
 ]
 

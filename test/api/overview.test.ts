@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { NewKey } from '../../server/keys/key-record.ts'
 import { assertProblem, startServer } from '../support/harness.ts'
-import { answer } from '../support/providers/fake.ts'
+import { respond } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
 import { until } from '../support/until.ts'
 import { setUp } from '../support/browser-request.ts'
@@ -97,7 +97,7 @@ test('the overview counts the last hour, day and month, by step, key and model',
   const [one, two] = await Promise.all(
     ['one', 'two'].map(async (name) => (await admin.send('POST', 'keys', { name })).json<NewKey>()),
   )
-  /** TABLE of requests: how long ago, key, model, status, and how the answer broke. */
+  /** TABLE of requests: how long ago, key, model, status, and how the response broke. */
   const rows: [ago: number, key: string, model: string, status: number, error?: string][] = [
     [0, one!.id, 'gpt-5', 200],
     [0, one!.id, 'gpt-5', 500],
@@ -245,7 +245,7 @@ test('keys that expire within a week need attention; revoked ones do not', async
 })
 
 test('a key that is often at its limit needs attention', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const key = await served.key({ rpm: 2 })
   for (let i = 0; i < 27; i++)
     await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })

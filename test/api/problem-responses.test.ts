@@ -23,9 +23,9 @@ test('an unknown path is 404 and an unknown method 405', async (t) => {
     ['PUT', '/api/v1/tokens/tok_x', 'DELETE, GET, HEAD'],
     ['OPTIONS', '/api/v1/tokens', 'GET, HEAD, POST'],
   ] as const) {
-    const answer = await call(server.url, path, { method })
-    assertProblem(answer, 405, 'method_not_allowed')
-    assert.equal(answer.headers['allow'], allow)
+    const response = await call(server.url, path, { method })
+    assertProblem(response, 405, 'method_not_allowed')
+    assert.equal(response.headers['allow'], allow)
   }
 })
 
@@ -100,9 +100,9 @@ test('the description is OpenAPI 3.1 and has every route', async (t) => {
 
 /**
  * TABLE of bytes that are no request, or a strange one: what, the bytes, the status line that
- * answers.
+ * responses.
  */
-const STRANGE: [what: string, bytes: string, answer: RegExp][] = [
+const STRANGE: [what: string, bytes: string, response: RegExp][] = [
   ['no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['no Host', 'GET /livez HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
   [

@@ -11,7 +11,7 @@ import { readConfig } from '../../server/config/settings.ts'
 import { openLog } from '../../server/common/log.ts'
 import { serve } from '../../server/app/serve.ts'
 import { assertProblem } from '../support/harness.ts'
-import { answer, headerOf, startFake } from '../support/providers/fake.ts'
+import { respond, headerOf, startFake } from '../support/providers/fake.ts'
 import type { Script } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
 import type { Served } from '../proxy/support/served.ts'
@@ -44,7 +44,7 @@ interface Outcome {
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 test('members see which providers are ready; only administrators see addresses and credentials', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const [admin, member] = [(await manager(served)).api, (await manager(served, 'member')).api]
   const read = async (ask: typeof admin) =>
     new Map(
@@ -71,7 +71,7 @@ test('members see which providers are ready; only administrators see addresses a
 })
 
 test('a rejected credential cools down with a reason, and one that works again does not', async (t) => {
-  const served = await startServed(t, answer(401, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(401, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const key = await served.key()
   const credential = async () =>
@@ -90,14 +90,14 @@ test('a rejected credential cools down with a reason, and one that works again d
     overview.attention.map(({ kind, credential_id }) => [kind, credential_id]),
     [['credential_failing', 'env_openai']],
   )
-  served.fake.play(answer(200, JSON_TYPE, '{"data":[]}'))
+  served.fake.play(respond(200, JSON_TYPE, '{"data":[]}'))
   await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
   const { last_error, resting_ms } = await credential()
   assert.deepEqual([last_error, resting_ms], [null, 0])
 })
 
 test('a test call explains how to fix the problem', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{"data":[]}'))
   const admin = (await manager(served)).api
   const { id } = (
     await admin('POST', 'credentials', {
@@ -136,13 +136,13 @@ test('a test call explains how to fix the problem', async (t) => {
 
   /** TABLE: what the provider does, and what is said. */
   const cases: [script: Script, status: number | null, says: RegExp][] = [
-    [answer(401, {}), 401, /refuses this credential \(401\)/],
-    [answer(403, {}), 403, /refuses this credential \(403\)/],
-    [answer(404, {}), 404, /answered 404/],
-    [answer(429, {}), 429, /limits this credential/],
-    [answer(500, {}), 500, /error of its own/],
+    [respond(401, {}), 401, /refuses this credential \(401\)/],
+    [respond(403, {}), 403, /refuses this credential \(403\)/],
+    [respond(404, {}), 404, /answered 404/],
+    [respond(429, {}), 429, /limits this credential/],
+    [respond(500, {}), 500, /error of its own/],
     [({ reset }) => reset(), null, /cannot be reached/],
-    [answer(302, { location: 'https://elsewhere.example/' }), 302, /answered 302/],
+    [respond(302, { location: 'https://elsewhere.example/' }), 302, /answered 302/],
   ]
   for (const [script, status, says] of cases) {
     served.fake.play(script)
@@ -155,7 +155,7 @@ test('a test call explains how to fix the problem', async (t) => {
 })
 
 test('a credential the master key cannot decrypt says so everywhere and does not make its provider ready', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { store } = served.running
   const admin = (await manager(served)).api
   const { id, readable } = (
@@ -194,7 +194,7 @@ test('a credential the master key cannot decrypt says so everywhere and does not
 })
 
 test('a credential from the environment can be read through the API but not changed', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const { data } = (await admin('GET', 'credentials')).json<{ data: { id: string }[] }>()
   assert.deepEqual(
@@ -212,7 +212,7 @@ test('a credential from the environment can be read through the API but not chan
 })
 
 test('a test call reuses an open connection', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{"data":[]}'))
   const admin = (await manager(served)).api
   const key = await served.key()
   await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
@@ -227,7 +227,7 @@ test('a test call reuses an open connection', async (t) => {
 })
 
 test('every built-in provider has a test call that its own table does not forbid', async (t) => {
-  const fake = await startFake(answer(200, JSON_TYPE, '{}'))
+  const fake = await startFake(respond(200, JSON_TYPE, '{}'))
   t.after(() => fake.close())
   const upstreams = Object.fromEntries(
     PROVIDERS.map(({ id }) => [
@@ -263,7 +263,7 @@ test('every built-in provider has a test call that its own table does not forbid
 test('an added provider is usable immediately, can be changed, and is deleted with its credentials', async (t) => {
   const served = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'),
+    respond(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'),
   )
   const admin = (await manager(served)).api
   const key = await served.key()
@@ -313,7 +313,7 @@ test('an added provider is usable immediately, can be changed, and is deleted wi
 })
 
 test('another region of a built-in provider behaves like that provider', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const made = (
     await admin('POST', 'providers', {
@@ -350,8 +350,8 @@ test('another region of a built-in provider behaves like that provider', async (
 
 test('an added provider is known to every other process and after a restart', async (t: TestContext) => {
   const data = usedFolder(t)
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
-  const other = await startServed(t, answer(200, {}), {}, data)
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'), {}, data)
+  const other = await startServed(t, respond(200, {}), {}, data)
   const admin = (await manager(served)).api
   await admin('POST', 'providers', {
     id: 'acme',
@@ -368,7 +368,7 @@ test('an added provider is known to every other process and after a restart', as
 })
 
 test('concurrent changes to different fields of a provider are all kept', async (t) => {
-  const { running } = await startServed(t, answer(200, {}))
+  const { running } = await startServed(t, respond(200, {}))
   const admin = (await manager({ running })).api
   await admin('POST', 'providers', {
     id: 'acme',
@@ -398,7 +398,7 @@ test('concurrent changes to different fields of a provider are all kept', async 
 })
 
 test('no credential is stored for a provider that another process has just deleted', async (t) => {
-  const { running } = await startServed(t, answer(200, {}))
+  const { running } = await startServed(t, respond(200, {}))
   const admin = (await manager({ running })).api
   await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com' })
   await deleteProvider(running.store, 'acme')
@@ -448,7 +448,7 @@ const BAD: [body: object, says: RegExp][] = [
 ]
 
 test('an invalid provider is refused with a sentence and not stored', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const admin = (await manager(served)).api
   assert.equal(
     (await admin('POST', 'providers', { id: 'taken', origin: 'https://taken.example.com' })).status,
@@ -483,7 +483,7 @@ test('an invalid provider is refused with a sentence and not stored', async (t) 
 test('a stored provider that conflicts with the settings is left out, and the others work', async (t) => {
   const data = usedFolder(t)
   {
-    const first = await startServed(t, answer(200, {}), {}, data)
+    const first = await startServed(t, respond(200, {}), {}, data)
     await first.running.store.db
       .insertInto('providers')
       .values({
@@ -501,7 +501,7 @@ test('a stored provider that conflicts with the settings is left out, and the ot
   writeFileSync(file, JSON.stringify([{ id: 'filed', origin: 'https://llm.example.com' }]))
   const served = await startServed(
     t,
-    answer(200, JSON_TYPE, '{}'),
+    respond(200, JSON_TYPE, '{}'),
     { TOLLMARK_PROVIDERS: file },
     data,
   )
@@ -519,7 +519,7 @@ test('a stored provider that conflicts with the settings is left out, and the ot
 })
 
 test('a credential is tested when it is stored, and the result is kept', async (t) => {
-  const served = await startServed(t, answer(401, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(401, JSON_TYPE, '{}'))
   const { api } = await manager(served)
   type Tested = Credential & { last_test: Omit<Outcome, 'object'> | null }
   const stored = (
@@ -538,7 +538,7 @@ test('a credential is tested when it is stored, and the result is kept', async (
     })
   ).json<Tested>()
   assert.equal(untried.last_test, null)
-  served.fake.play(answer(200, JSON_TYPE, '{"data":[]}'))
+  served.fake.play(respond(200, JSON_TYPE, '{"data":[]}'))
   await api('POST', 'credentials/env_openai/test')
   const { data, total } = (await api('GET', 'credentials')).json<{
     data: Tested[]
@@ -581,7 +581,7 @@ test('a credential is tested when it is stored, and the result is kept', async (
 })
 
 test('an added provider may have endpoints of its own, and closed paths', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{"id":"job-1"}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{"id":"job-1"}'))
   const admin = (await manager(served)).api
   const endpoints = [
     { on: 'POST /v1/speak', model: { body: ['voice_model'] } },
@@ -629,7 +629,7 @@ test('an added provider may have endpoints of its own, and closed paths', async 
 })
 
 test("an added provider with a built-in one's API is held to that API", async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const acme = { id: 'acme', origin: 'https://llm.example.com', dial: served.fake.origin }
   const unknown = await admin('POST', 'providers', { ...acme, speaks: 'nobody' })

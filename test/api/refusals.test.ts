@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertProblem } from '../support/harness.ts'
-import { answer, headerOf } from '../support/providers/fake.ts'
+import { respond, headerOf } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
 import { call as send } from '../proxy/support/relayed.ts'
 import { until } from '../support/until.ts'
@@ -33,7 +33,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const body = (model: string) => JSON.stringify({ model, messages: [] })
 
 test('a refused request is listed, counted and found by its id; one that passes is not', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), { TOLLMARK_MAX_BODY: '2KB' })
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'), { TOLLMARK_MAX_BODY: '2KB' })
   const { api } = await manager(served)
   const member = await manager(served, 'member')
   const [scoped, limited, disabled, expired, old] = [
@@ -103,9 +103,9 @@ test('a refused request is listed, counted and found by its id; one that passes 
   for (const [{ id: key_id, name, secret }, address, sent, status, code, of] of cases) {
     const got = await ask(secret, address, sent)
     assert.deepEqual([got.status, got.code], [status, code])
-    const answered = await api('GET', `requests/${got.id}`)
-    assert.equal(answered.status, 200, answered.text)
-    const found = answered.json<Refusal>()
+    const response = await api('GET', `requests/${got.id}`)
+    assert.equal(response.status, 200, response.text)
+    const found = response.json<Refusal>()
     const { detail, ...rest } = found
     assert.deepEqual(
       {
@@ -122,7 +122,7 @@ test('a refused request is listed, counted and found by its id; one that passes 
       { ...rest },
     )
     assert.match(detail, /^[A-Z].+[.!?)]$/)
-    assert.doesNotMatch(answered.text, /tmk_|sk-openai/)
+    assert.doesNotMatch(response.text, /tmk_|sk-openai/)
     assertProblem(await member.api('GET', `requests/${got.id}`), 404, 'request_not_found')
   }
   const list = async (query = '') => (await api('GET', `refusals?${query}`)).json<Refusals>()
@@ -156,7 +156,7 @@ test('a refused request is listed, counted and found by its id; one that passes 
 })
 
 test('a caller without a known key leaves no record', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const key = await served.key()
   const target = `/proxy?url=${encodeURIComponent(CHAT)}`
@@ -177,7 +177,7 @@ test('a caller without a known key leaves no record', async (t) => {
 })
 
 test("a withheld list is a failed request with the caller's error code", async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[{"id":"file-somebody"}]}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{"data":[{"id":"file-somebody"}]}'))
   const { api } = await manager(served)
   const key = await served.key({ objects: 'own' })
   const got = await served.send(key.secret, 'https://api.openai.com/v1/files', { method: 'GET' })

@@ -1,5 +1,5 @@
-// One token with far too many requests at once: it is told so, and another account's requests are
-// answered.
+// One token with far too many requests at once: it is told so, and another account's requests
+// succeed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tooManyRequests } from '../../server/api/guard.ts'
@@ -8,7 +8,7 @@ import { onEveryStore } from '../support/stores.ts'
 import { until } from '../support/until.ts'
 
 onEveryStore(
-  "when full, requests beyond an account's share are 429, and another account's are answered",
+  "when full, requests beyond an account's share are 429, and another account's succeed",
   async (t, { databaseUrl }) => {
     const server = await startServer(
       t,
@@ -35,11 +35,11 @@ onEveryStore(
     const refused = await call(server.url, '/api/v1/requests', { token: many })
     assertProblem(refused, 429, 'too_many_requests')
     assert.equal(refused.headers['retry-after'], '1')
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, () => call(server.url, '/api/v1/requests', { token: few })),
     )
     assert.deepEqual(
-      answers.filter(({ status }) => status !== 200),
+      responses.filter(({ status }) => status !== 200),
       [],
     )
     for (const outgoing of slow) outgoing.destroy()

@@ -64,13 +64,13 @@ test('the link of the first run creates the first account, once', async (t) => {
       'invalid_field',
     )
 
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ['ada@example.com', 'eve@example.com'].map((email) =>
       openBrowser(server.url).send('POST', 'setup', { token, ...ADMIN, email }),
     ),
   )
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 403])
-  const made = answers.find(({ status }) => status === 201)!
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 403])
+  const made = responses.find(({ status }) => status === 201)!
   const { account } = made.json<{ account: Account }>()
   assert.deepEqual([account.name, account.role, account.plan], ['admin', 'admin', 'free'])
   assert.match(
@@ -234,7 +234,7 @@ test('an unknown e-mail and a wrong password look the same; failures slow down, 
   const guess = (email: string, password: string) =>
     openBrowser(server.url).send('POST', 'session', { email, password })
   const [unknown, wrong] = [await guess('nobody@example.com', 'x'), await guess(ADMIN.email, 'x')]
-  for (const answer of [unknown, wrong]) assertProblem(answer, 401, 'invalid_credentials')
+  for (const response of [unknown, wrong]) assertProblem(response, 401, 'invalid_credentials')
   assert.equal(unknown.json()['detail'], wrong.json()['detail'])
 
   // Five in all are free, however many come at once; then even the right password has to wait.
@@ -393,9 +393,9 @@ test('a change with a cookie must come from our own pages', async (t) => {
   ]
   for (const [what, headers, status] of cases) {
     await t.test(what, async () => {
-      const answer = await send('POST', headers)
-      if (status === 403) assertProblem(answer, 403, 'cross_site_request')
-      else assert.equal(answer.status, status, answer.text)
+      const response = await send('POST', headers)
+      if (status === 403) assertProblem(response, 403, 'cross_site_request')
+      else assert.equal(response.status, status, response.text)
     })
   }
   assert.equal(

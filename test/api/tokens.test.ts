@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { authenticate, createToken, getToken } from '../../server/accounts/tokens.ts'
 import { PAGE, file, form } from '../support/form.ts'
 import { assertProblem, call, convert, startServer } from '../support/harness.ts'
-import type { Answer } from '../support/harness.ts'
+import type { ReceivedResponse } from '../support/harness.ts'
 import { openAt, placeOn } from '../support/stores.ts'
 
 const GOOD = form(file('Page.html', PAGE))
@@ -21,7 +21,7 @@ interface Record_ {
   last_used_at: string | null
 }
 
-const post = (url: string, token: string, body: unknown): Promise<Answer> =>
+const post = (url: string, token: string, body: unknown): Promise<ReceivedResponse> =>
   call(url, '/api/v1/tokens', {
     method: 'POST',
     token,
@@ -115,7 +115,7 @@ test('lists come in pages, newest first', async (t) => {
   const names: string[] = []
   let cursor: string | null = ''
   while (cursor !== null) {
-    const page: Answer = await call(
+    const page: ReceivedResponse = await call(
       server.url,
       `/api/v1/tokens?limit=2${cursor && `&cursor=${cursor}`}`,
       { token: manage },

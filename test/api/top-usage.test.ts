@@ -96,7 +96,7 @@ test('lists are compressed on request; responses with secrets are not', async (t
   const token = await server.token({ scopes: ['manage'] })
   const ask = async (path: string, encoding: string, method = 'GET') => {
     const made = method === 'GET' ? {} : { method, body: JSON.stringify({ name: 'x' }) }
-    const answer = await fetch(`${server.url}${path}`, {
+    const response = await fetch(`${server.url}${path}`, {
       ...made,
       headers: {
         authorization: `Bearer ${token}`,
@@ -105,9 +105,9 @@ test('lists are compressed on request; responses with secrets are not', async (t
       },
     })
     return {
-      encoding: answer.headers.get('content-encoding'),
-      vary: answer.headers.get('vary'),
-      value: (await answer.json()) as object,
+      encoding: response.headers.get('content-encoding'),
+      vary: response.headers.get('vary'),
+      value: (await response.json()) as object,
     }
   }
   for (const path of ['/api/v1/providers', '/openapi.json', '/api/v1/keys', '/api/v1/usage']) {

@@ -5,9 +5,9 @@ import { test } from 'node:test'
 import type { FieldError } from '../../server/common/errors.ts'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { PROVIDERS } from '../../server/proxy/providers/rows/index.ts'
-import { answer } from '../support/providers/fake.ts'
+import { respond } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
-import { assertProblem, call, startServer, type Answer } from '../support/harness.ts'
+import { assertProblem, call, startServer, type ReceivedResponse } from '../support/harness.ts'
 import { manager } from '../support/manager.ts'
 
 interface Schema {
@@ -23,12 +23,12 @@ interface Described {
   >
 }
 
-const errorsOf = (refused: Answer): readonly FieldError[] =>
+const errorsOf = (refused: ReceivedResponse): readonly FieldError[] =>
   refused.json<{ errors?: FieldError[] }>().errors ?? []
 
 /** Asserts that a request is refused, among others for this field or parameter. */
 function assertUnknown(
-  refused: Answer,
+  refused: ReceivedResponse,
   param: string,
   code: 'unknown_field' | 'unknown_parameter',
 ): void {
@@ -62,7 +62,7 @@ function bodyWith(path: string, name: string): object {
 test('no route accepts a field or query parameter that its description lacks', async (t) => {
   const server = await startServer(t)
   const secret = await server.token({ scopes: ['manage', 'convert'] })
-  const send = (method: string, path: string, body?: object): Promise<Answer> =>
+  const send = (method: string, path: string, body?: object): Promise<ReceivedResponse> =>
     call(server.url, path, {
       method,
       token: secret,
@@ -104,7 +104,7 @@ test('no route accepts a field or query parameter that its description lacks', a
 })
 
 test('a misspelt field is refused with every fault and the nearest name, and no key is created', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const refused = await api('POST', 'keys', {
     name: 'x',
@@ -196,7 +196,7 @@ const FAULTS: [body: object, errors: [param: string, code: string, detail: strin
 test('faults of the query and the body are reported together, in our own sentences', async (t) => {
   const server = await startServer(t)
   const secret = await server.token({ scopes: ['manage', 'convert'] })
-  const send = (method: string, path: string, body: object): Promise<Answer> =>
+  const send = (method: string, path: string, body: object): Promise<ReceivedResponse> =>
     call(server.url, path, {
       method,
       token: secret,
@@ -249,7 +249,7 @@ test('faults of the query and the body are reported together, in our own sentenc
 })
 
 test('all faults are reported at once, each with its field', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   for (const [body, errors] of FAULTS) {
     const refused = await api('POST', 'keys', body)
@@ -270,7 +270,7 @@ test('all faults are reported at once, each with its field', async (t) => {
 })
 
 test('a record can be sent back with one field changed; changing a read-only field is refused', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const member = (await api('POST', 'accounts', { name: 'member' })).json()
   await api('POST', 'providers', {
@@ -330,7 +330,7 @@ test('a record can be sent back with one field changed; changing a read-only fie
 })
 
 test('an ended key can be sent back unchanged, and its state cannot be set', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api } = await manager(served)
   const { id } = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()
   await served.running.store.db
@@ -382,7 +382,7 @@ const BODIES: [
 ]
 
 test('a body with a duplicate field, or that is not JSON, is refused', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { api, token } = await manager(served)
   const { id, secret } = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()
   for (const [what, body, type, param] of BODIES) {

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 import '../support/stores.ts'
 
-/** A GET whose answer need not be described: while it waits, a server describes nothing. */
+/** A GET whose response need not be described: while it waits, a server describes nothing. */
 async function get({ url }: Process, path: string) {
   const response = await fetch(url + path)
   return { status: response.status, headers: response.headers, text: await response.text() }

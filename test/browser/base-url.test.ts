@@ -1,9 +1,9 @@
-// What a provider answered is never a page, frame, script or worker of our origin, however a
+// The response of a provider is never a page, frame, script or worker of our origin, however a
 // browser is led to it: a key in the address needs no script.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { answer } from '../support/providers/fake.ts'
+import { respond } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
 import { launchChromium } from './chromium.ts'
 
@@ -17,7 +17,7 @@ after(() => browser.close())
 /** Marks the origin that it runs in. */
 const RUNS = "try{localStorage.setItem('ran',document.contentType)}catch{}"
 /** TABLE of what a provider could have stored for somebody, by its type. */
-const ANSWERS: readonly (readonly [type: string, body: string])[] = [
+const RESPONSES: readonly (readonly [type: string, body: string])[] = [
   ['text/html', `<script>${RUNS}</script>`],
   ['text/html', `<iframe srcdoc="<script>${RUNS}</script>"></iframe><img src=x onerror="${RUNS}">`],
   ['image/svg+xml', `<svg xmlns="http://www.w3.org/2000/svg"><script>${RUNS}</script></svg>`],
@@ -59,7 +59,7 @@ const FRAMES = `(path) => new Promise((resolve) => {
 const FILE = '/v1beta/files/abc:download?alt=media'
 
 async function visit(t: Parameters<typeof startServed>[0]) {
-  const served = await startServed(t, answer(200, {}, ''))
+  const served = await startServed(t, respond(200, {}, ''))
   const { secret } = await served.key({ objects: 'upstream' })
   const origin = `http://127.0.0.1:${served.port}`
   const context = await browser.newContext()
@@ -70,7 +70,7 @@ async function visit(t: Parameters<typeof startServed>[0]) {
   await page.goto(`${origin}/proxy/`)
   const play = (type: string, body: string, more: Record<string, string> = {}) =>
     served.fake.play(
-      answer(200, { ...(type === '' ? {} : { 'Content-Type': type }), ...more }, body),
+      respond(200, { ...(type === '' ? {} : { 'Content-Type': type }), ...more }, body),
     )
   return { ...served, secret, origin, page, play }
 }
@@ -105,7 +105,7 @@ test('a browser cannot load a document, script or worker through the proxy, in e
 
 test('a fetched response never becomes a document of our origin, not even from the cache', async (t) => {
   const { page, origin, secret, play, fake } = await visit(t)
-  for (const [index, [type, body]] of ANSWERS.entries()) {
+  for (const [index, [type, body]] of RESPONSES.entries()) {
     play(type, body, {
       'Cache-Control': 'public, max-age=3600',
       'X-Content-Type-Options': 'sniff',
@@ -133,8 +133,8 @@ test('a fetched response never becomes a document of our origin, not even from t
       const frame = await page.evaluate(`(${FRAMES})(${JSON.stringify(path)})`)
       const opened = await page.context().newPage()
       const shown = await opened.goto(origin + path)
-      // With the key in the address the cache has an answer, in a sandbox. With the key in a header
-      // it has none for a page: `Vary` says so, and we refuse.
+      // With the key in the address the cache has a response, in a sandbox. With the key in a
+      // header it has none for a page: `Vary` says so, and we refuse.
       if (path.includes('key='))
         assert.deepEqual([frame, await opened.evaluate('self.origin')], ['another origin', 'null'])
       else
@@ -147,5 +147,5 @@ test('a fetched response never becomes a document of our origin, not even from t
     }
   }
   // None of that reached the provider again.
-  assert.equal(fake.requests.length, 2 * ANSWERS.length)
+  assert.equal(fake.requests.length, 2 * RESPONSES.length)
 })

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { rolldown } from 'rolldown'
-import { answer, chunk, head, headerOf, startFake } from '../support/providers/fake.ts'
-import { MEDIA, providers } from '../packages/answers.ts'
+import { respond, chunk, head, headerOf, startFake } from '../support/providers/fake.ts'
+import { MEDIA, providers } from '../packages/responses.ts'
 import { entryOf, makeProject, type Loaded } from '../packages/project.ts'
 import { startProxied, UPSTREAM_SECRET, type Proxied } from '../packages/proxied.ts'
 import { launchChromium } from './chromium.ts'
@@ -65,8 +65,8 @@ async function visit(
       method: req.method,
       headers: { ...req.headers, authorization: `Bearer ${key}` },
     })
-    onward.on('response', (answered) =>
-      answered.pipe(res.writeHead(answered.statusCode ?? 502, answered.headers)),
+    onward.on('response', (response) =>
+      response.pipe(res.writeHead(response.statusCode ?? 502, response.headers)),
     )
     req.pipe(onward)
   })
@@ -171,7 +171,7 @@ test('a response arrives piece by piece', async (t) => {
     await call.body()
     if (call.received.target === '/v1/release') {
       release()
-      return answer(200, {}, '')(call)
+      return respond(200, {}, '')(call)
     }
     call.write(head(200, { 'Content-Type': 'text/event-stream', 'Transfer-Encoding': 'chunked' }))
     call.write(chunk('data: 1\n\n'))
@@ -199,7 +199,7 @@ test('bodies of every kind arrive, including those of a Request', async (t) => {
   const { page, proxied } = await visit(t)
   proxied.fake.play(async (call) => {
     const body = await call.body()
-    await answer(
+    await respond(
       200,
       { 'X-Ratelimit-Remaining-Requests': '7' },
       `${headerOf(call.received.rawHeaders, 'content-type')} ${headerOf(call.received.rawHeaders, 'content-length')} ${body.toString()}`,
@@ -312,14 +312,14 @@ test('a page can read an error and how long to wait', async (t) => {
 test('the key goes to the proxy and nowhere else, wherever the provider redirects to', async (t) => {
   const { page, proxied, key } = await visit(t, { objects: 'upstream' })
   const elsewhere = await startFake(
-    answer(
+    respond(
       200,
       { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' },
       'stored elsewhere',
     ),
   )
   t.after(() => elsewhere.close())
-  proxied.fake.play(answer(302, { Location: `${elsewhere.origin}/blob` }))
+  proxied.fake.play(respond(302, { Location: `${elsewhere.origin}/blob` }))
   const text = await page.evaluate(async () =>
     (await sdk.core.createProxyFetch(settings)('https://api.openai.com/v1/files/x/content')).text(),
   )

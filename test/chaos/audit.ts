@@ -29,9 +29,10 @@ export async function auditJobs(
   for (const id of told.jobs.values()) {
     let status = 'unknown'
     while (Date.now() < end) {
-      const answer = await send(fleet, 'GET', `/api/v1/jobs/${id}`, secrets.token)
-      if (answer?.status === 200) status = (JSON.parse(answer.text) as { status: string }).status
-      else if (answer?.status === 404) status = 'lost'
+      const response = await send(fleet, 'GET', `/api/v1/jobs/${id}`, secrets.token)
+      if (response?.status === 200)
+        status = (JSON.parse(response.text) as { status: string }).status
+      else if (response?.status === 404) status = 'lost'
       if (status !== 'unknown' && status !== 'queued' && status !== 'running') break
       await sleep(100)
     }
@@ -104,15 +105,15 @@ async function auditLedger(
   for (const [model, found] of byModel)
     if (found.length > 1 && !upstream.asked.has(model))
       wrong.push(`the ledger has ${found.length} rows of ${model}`)
-  for (const model of told.answered) {
+  for (const model of told.succeeded) {
     const [row] = byModel.get(model) ?? []
-    if (!row) wrong.push(`${model} was answered, and is not in the ledger`)
+    if (!row) wrong.push(`${model} succeeded, and is not in the ledger`)
     else if (
       row.state === 'reserved' ||
       row.state === 'aborted' ||
       (row.state === 'settled' && row.status !== 200)
     )
-      wrong.push(`${model} was answered 200, and the ledger says ${row.state} ${row.status}`)
+      wrong.push(`${model} got 200, and the ledger says ${row.state} ${row.status}`)
   }
   for (const model of told.refused)
     if (upstream.asked.has(model)) wrong.push(`${model} was refused, and the provider received it`)

@@ -57,7 +57,7 @@ async function embedded(): Promise<Backing> {
 }
 
 /**
- * Two processes that answer and two that work, over a PostgreSQL that keeps what it says (fsync)
+ * Two processes that respond and two that work, over a PostgreSQL that keeps what it says (fsync)
  * and an S3 server.
  */
 async function distributed(): Promise<Backing> {

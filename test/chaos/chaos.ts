@@ -78,11 +78,11 @@ export async function chaos(
   let kills = 0
   const end = Date.now() + seconds * 1000
   // On a busy machine little happens in some seconds: then it goes on until there is something to
-  // tell, with pauses that grow, since servers that are killed as soon as they have started accept no
-  // job.
+  // tell, with pauses that grow, since servers that are killed as soon as they have started accept
+  // no job.
   let wait = pause
   const tells = (): boolean =>
-    kills > 0 && told.answered.size >= TELLING.answers && told.jobs.size >= TELLING.jobs
+    kills > 0 && told.succeeded.size >= TELLING.responses && told.jobs.size >= TELLING.jobs
   while (Date.now() < end || (!tells() && Date.now() < end + LONGER_MS)) {
     if (Date.now() > end) wait *= 1.5
     await sleep(wait * (0.5 + random()))
@@ -142,7 +142,7 @@ const LEASE = 31_000
 /**
  * What callers must have been told at the least; for how long it may go on for that (milliseconds).
  */
-const TELLING = { answers: 100, jobs: 3 }
+const TELLING = { responses: 100, jobs: 3 }
 const LONGER_MS = 60_000
 
 /** How long the last process may take to clear up (milliseconds). */

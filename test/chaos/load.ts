@@ -23,8 +23,8 @@ export const FREE = 10
 
 /** What callers know. Nothing in it may turn out to be untrue. */
 export interface Told {
-  /** Models of proxied requests that were answered 200 to their end. */
-  readonly answered: Set<string>
+  /** Models of proxied requests that got 200 and the whole response. */
+  readonly succeeded: Set<string>
   /** Models of requests that were refused, so that no provider may have seen them. */
   readonly refused: Set<string>
   readonly statuses: Map<string, number>
@@ -41,7 +41,7 @@ export interface Told {
   free: { done: number; unknown: number }
 }
 
-interface Answer {
+interface ReceivedResponse {
   status: number
   text: string
 }
@@ -60,7 +60,7 @@ export function jobArchive(): Buffer {
 /** What callers know before they have asked for anything. */
 export function nothingTold(): Told {
   return {
-    answered: new Set(),
+    succeeded: new Set(),
     refused: new Set(),
     statuses: new Map(),
     uploads: new Map(),
@@ -72,7 +72,7 @@ export function nothingTold(): Told {
 
 /**
  * Drives load until `signal`, and notes in `told` what callers are told; resolves when the last one
- * has its answer.
+ * has its response.
  *
  * @param ease how many times longer than usual each caller rests between two requests; jobs come as
  *   often as ever
@@ -106,7 +106,7 @@ export async function drive(
       messages: [{ role: 'user', content: 'x'.repeat(500) }],
     })
     const target = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
-    const answer = await send(
+    const response = await send(
       fleet,
       'POST',
       target,
@@ -114,14 +114,14 @@ export async function drive(
       { 'content-type': 'application/json' },
       Buffer.from(body),
     )
-    count(what, answer?.status ?? null)
-    if (answer?.status === 200) told.answered.add(model)
-    else if (answer !== null && answer.status < 500) told.refused.add(model)
+    count(what, response?.status ?? null)
+    if (response?.status === 200) told.succeeded.add(model)
+    else if (response !== null && response.status < 500) told.refused.add(model)
   }
 
   async function freeUpload(): Promise<void> {
     const { contentType, body } = form(file('Page.html', pageOf(2000)))
-    const answer = await send(
+    const response = await send(
       fleet,
       'POST',
       '/api/v1/convert',
@@ -129,21 +129,21 @@ export async function drive(
       { 'content-type': contentType },
       body,
     )
-    count('free upload', answer?.status ?? null)
-    if (answer === null) told.free.unknown++
-    else if (answer.status === 200) told.free.done++
+    count('free upload', response?.status ?? null)
+    if (response === null) told.free.unknown++
+    else if (response.status === 200) told.free.done++
   }
 
-  /** Sends an upload until somebody has answered it, as a careful caller does. */
+  /** Sends an upload until there is a response, as a careful caller does. */
   async function careful(
     what: string,
     name: string,
     key: string,
     content: Buffer | string,
-  ): Promise<Answer | null> {
+  ): Promise<ReceivedResponse | null> {
     const { contentType, body } = form(file(name, content))
     for (let tries = 0; tries < 200; tries++) {
-      const answer = await send(
+      const response = await send(
         fleet,
         'POST',
         '/api/v1/convert',
@@ -151,8 +151,8 @@ export async function drive(
         { 'content-type': contentType, 'idempotency-key': key },
         body,
       )
-      count(what, answer?.status ?? null)
-      if (answer !== null && answer.status < 400) return answer
+      count(what, response?.status ?? null)
+      if (response !== null && response.status < 400) return response
       if (signal.aborted) return null
       await sleep(200)
     }
@@ -169,10 +169,10 @@ export async function drive(
   async function job(): Promise<void> {
     const key = randomUUID()
     told.unknownJobs.add(key)
-    const answer = await careful('job', 'Export.zip', key, archive)
-    if (answer?.status !== 202) return
+    const response = await careful('job', 'Export.zip', key, archive)
+    if (response?.status !== 202) return
     told.unknownJobs.delete(key)
-    told.jobs.set(key, (JSON.parse(answer.text) as { id: string }).id)
+    told.jobs.set(key, (JSON.parse(response.text) as { id: string }).id)
   }
 
   await Promise.all([
@@ -199,7 +199,7 @@ export async function send(
   secret: string,
   headers: Record<string, string> = {},
   body?: Buffer,
-): Promise<Answer | null> {
+): Promise<ReceivedResponse | null> {
   const port = fleet.port()
   if (port === null) {
     await sleep(50)

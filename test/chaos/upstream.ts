@@ -14,7 +14,7 @@ export interface RememberingUpstream extends AsyncDisposable {
 const USAGE = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
 
 /**
- * Answers like OpenAI's chat completions: at once, or as a stream of ten events over a fifth of a
+ * Responds like OpenAI's chat completions: at once, or as a stream of ten events over a fifth of a
  * second.
  */
 export async function startUpstream(): Promise<RememberingUpstream> {

@@ -240,7 +240,7 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
     assert.match((await run('requests list')).out, /^ID +TIME \(UTC\) +OUTCOME +STATUS +ERROR /)
     assert.equal((await json(`requests show ${sent[1]}`))['status'], 429)
     const narrow = await json('keys create --name narrow --models gpt-*')
-    const answer = await fetch(
+    const response = await fetch(
       `${server.url}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`,
       {
         method: 'POST',
@@ -251,10 +251,10 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
         body: JSON.stringify({ model: 'o3', messages: [] }),
       },
     )
-    await answer.arrayBuffer()
-    assert.equal(answer.status, 403)
+    await response.arrayBuffer()
+    assert.equal(response.status, 403)
     const refusals = await json(`requests refused --key ${String(narrow['id'])}`)
-    assert.deepEqual(idsOf(refusals), [answer.headers.get('x-proxy-request-id')])
+    assert.deepEqual(idsOf(refusals), [response.headers.get('x-proxy-request-id')])
     assert.match(
       (await run('requests refused --code model_not_allowed')).out,
       /^ID +TIME \(UTC\) +STATUS +CODE +COUNT +MODEL +KEY\n.* 403 +model_not_allowed +1 +o3 +narrow\n$/,

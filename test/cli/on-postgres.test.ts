@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { Client } from 'pg'
 import { spawnServer, tollmark } from '../support/harness.ts'
 import { freshDatabase } from '../support/postgres.ts'
-import { answer, startFake } from '../support/providers/fake.ts'
+import { respond, startFake } from '../support/providers/fake.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
 process.env['TEST_STORE'] = 'postgres'
 
 test('keys created and revoked by the command line take effect on a running server within a second, and `verify` passes', async (t) => {
-  const fake = await startFake(answer(200, { 'Content-Type': 'application/json' }, '{}'))
+  const fake = await startFake(respond(200, { 'Content-Type': 'application/json' }, '{}'))
   t.after(() => fake.close())
   const env = {
     TOLLMARK_DATA: temporaryFolder(t),

@@ -127,9 +127,9 @@ test('invalid forms are refused with their code and do not count', async (t) => 
   const token = await server.token()
   for (const [what, wrong, code] of REFUSED) {
     await t.test(what, async () => {
-      const answer = await convert(server.url, token, wrong)
-      assertProblem(answer, 400, code)
-      assert.match(String(answer.headers['ratelimit']), /r=10;/)
+      const response = await convert(server.url, token, wrong)
+      assertProblem(response, 400, code)
+      assert.match(String(response.headers['ratelimit']), /r=10;/)
     })
   }
 })
@@ -175,9 +175,9 @@ test('a form without a boundary is refused with that reason', async (t) => {
     'multipart/form-data;',
     'multipart/form-data; charset=utf-8',
   ]) {
-    const answer = await convert(server.url, token, { contentType, body: whole.body })
+    const response = await convert(server.url, token, { contentType, body: whole.body })
     assert.match(
-      String(answer.json()['detail']),
+      String(response.json()['detail']),
       /^The form has no boundary in its Content-Type\./,
       contentType,
     )

@@ -65,10 +65,10 @@ test('pages are certified, in a request and as a job', async (t) => {
   const token = await server.token()
   const layout = { name: 'layout', content: 'pages' }
   const page = file('Page.html', PAGE)
-  const answer = await convert(server.url, token, form(layout, certificate('true'), page))
-  assert.equal(answer.headers['content-type'], 'application/zip')
+  const response = await convert(server.url, token, form(layout, certificate('true'), page))
+  assert.equal(response.headers['content-type'], 'application/zip')
   assert.match(
-    String(answer.headers['x-tollmark-certificate']),
+    String(response.headers['x-tollmark-certificate']),
     /^words=[1-9]\d*, tables=\d+, differences=0$/,
   )
   const plain = await convert(server.url, token, form(layout, page))

@@ -5,7 +5,7 @@ import type { ClientRequest } from 'node:http'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
 import {
-  answerOf,
+  responseOf,
   assertProblem,
   call,
   convert,
@@ -46,7 +46,7 @@ test("one account's unfinished uploads give way to another's: the newest end wit
   assertProblem(refused, 429, 'too_many_uploads')
   assert.ok(Number(refused.headers['retry-after']) > 0)
 
-  const newest = answerOf(slow[7]!)
+  const newest = responseOf(slow[7]!)
   assert.equal((await convert(server.url, few, GOOD)).status, 200)
   const dropped = await newest
   assertProblem(dropped, 503, 'too_many_uploads')
@@ -54,7 +54,7 @@ test("one account's unfinished uploads give way to another's: the newest end wit
   // The others are not touched, and go on.
   for (const outgoing of slow.slice(0, 7)) {
     outgoing.end(GOOD.body.subarray(400))
-    assert.equal((await answerOf(outgoing)).status, 200)
+    assert.equal((await responseOf(outgoing)).status, 200)
   }
   await until(() => scratchFiles(server.data).length === 0)
 })
@@ -72,8 +72,8 @@ test('trickling uploads end with 408 and free their slots', async (t) => {
     clearInterval(timer)
     for (const outgoing of slow) outgoing.destroy()
   })
-  for (const answer of await Promise.all(slow.map(answerOf)))
-    assertProblem(answer, 408, 'request_timeout')
+  for (const response of await Promise.all(slow.map(responseOf)))
+    assertProblem(response, 408, 'request_timeout')
   assert.equal((await convert(server.url, many, GOOD)).status, 200)
 })
 

@@ -6,40 +6,40 @@ import { zip } from '../support/zip.ts'
 
 test('the response to an HTML page is Markdown', async (t) => {
   const server = await startServer(t)
-  const answer = await convert(
+  const response = await convert(
     server.url,
     await server.token(),
     form(file('Team handbook.html', PAGE)),
   )
-  assert.equal(answer.status, 200, answer.text)
-  assert.equal(answer.headers['content-type'], 'text/markdown; charset=utf-8')
-  assert.equal(answer.headers['content-length'], String(answer.bytes.length))
-  assert.match(answer.text, /Be kind\./)
-  assert.match(answer.text, /[^\n]\n$/)
+  assert.equal(response.status, 200, response.text)
+  assert.equal(response.headers['content-type'], 'text/markdown; charset=utf-8')
+  assert.equal(response.headers['content-length'], String(response.bytes.length))
+  assert.match(response.text, /Be kind\./)
+  assert.match(response.text, /[^\n]\n$/)
 })
 
 test('the response to format=json is JSON', async (t) => {
   const server = await startServer(t)
-  const answer = await convert(
+  const response = await convert(
     server.url,
     await server.token(),
     form({ name: 'format', content: 'json' }, file('Team handbook.html', PAGE)),
   )
-  assert.equal(answer.status, 200, answer.text)
-  assert.equal(answer.headers['content-type'], 'application/json')
-  assert.equal(answer.json()['object'], 'document')
+  assert.equal(response.status, 200, response.text)
+  assert.equal(response.headers['content-type'], 'application/json')
+  assert.equal(response.json()['object'], 'document')
 })
 
 test('a ZIP archive is converted, whatever its name says', async (t) => {
   const server = await startServer(t)
   const archive = zip({ 'Team handbook 0123456789abcdef0123456789abcdef.html': PAGE })
   for (const name of ['Export.zip', 'Export.html', 'Export']) {
-    const answer = await convert(
+    const response = await convert(
       server.url,
       await server.token({ account: name }),
       form(file(name, archive)),
     )
-    assert.equal(answer.status, 200, answer.text)
+    assert.equal(response.status, 200, response.text)
   }
 })
 
@@ -55,24 +55,24 @@ const ENCODINGS: [name: string, bytes: Buffer][] = [
 for (const [name, bytes] of ENCODINGS) {
   test(`a page in ${name} is accepted`, async (t) => {
     const server = await startServer(t)
-    const answer = await convert(server.url, await server.token(), form(file('Page.html', bytes)))
-    assert.equal(answer.status, 200, answer.text)
+    const response = await convert(server.url, await server.token(), form(file('Page.html', bytes)))
+    assert.equal(response.status, 200, response.text)
   })
 }
 
 test('every response of the endpoint has the quota and a request id', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
-  const answers = [
+  const responses = [
     await convert(server.url, token, form(file('Page.html', PAGE))),
     await convert(server.url, token, form()),
     await convert(server.url, undefined, form(file('Page.html', PAGE))),
   ]
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [200, 400, 401],
   )
-  for (const { headers, status } of answers) {
+  for (const { headers, status } of responses) {
     // Nobody is told another one's quota.
     assert.equal(headers['ratelimit-policy'], status === 401 ? undefined : '"free";q=10;w=86400')
     if (status === 401) assert.equal(headers['ratelimit'], undefined)
@@ -81,8 +81,8 @@ test('every response of the endpoint has the quota and a request id', async (t) 
     assert.equal(headers['cache-control'], 'no-store')
     assert.equal(headers['x-content-type-options'], 'nosniff')
   }
-  assert.match(String(answers[0]?.headers['ratelimit']), /r=9;/)
-  assert.match(String(answers[1]?.headers['ratelimit']), /r=9;/)
+  assert.match(String(responses[0]?.headers['ratelimit']), /r=9;/)
+  assert.match(String(responses[1]?.headers['ratelimit']), /r=9;/)
 })
 
 test('an unlimited plan sends no quota headers, and a compressed form is refused', async (t) => {
@@ -93,9 +93,9 @@ test('an unlimited plan sends no quota headers, and a compressed form is refused
     [status, headers['ratelimit'], headers['ratelimit-policy']],
     [200, undefined, undefined],
   )
-  const answer = await convert(server.url, token, form(file('Page.html', PAGE)), {
+  const response = await convert(server.url, token, form(file('Page.html', PAGE)), {
     'content-encoding': 'gzip',
   })
-  assertProblem(answer, 415, 'unsupported_file_type')
-  assert.match(answer.text, /compressed \(Content-Encoding: gzip\)/)
+  assertProblem(response, 415, 'unsupported_file_type')
+  assert.match(response.text, /compressed \(Content-Encoding: gzip\)/)
 })

@@ -4,7 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { PAGE, file, form } from '../support/form.ts'
-import { assertProblem, call, convert, startServer, type Answer } from '../support/harness.ts'
+import {
+  assertProblem,
+  call,
+  convert,
+  startServer,
+  type ReceivedResponse,
+} from '../support/harness.ts'
 import { finished, type Job } from '../support/jobs.ts'
 import { zip } from '../support/zip.ts'
 
@@ -28,7 +34,7 @@ const NAMES: [fileName: string, ascii: string, extended: string | null][] = [
   ['.html', 'document.md', null],
 ]
 
-/** TABLE: Accept-Encoding, and the coding that is answered. */
+/** TABLE: Accept-Encoding, and the coding of the response. */
 const CODINGS: [accepts: string | undefined, coding: 'br' | 'gzip' | undefined][] = [
   [undefined, undefined],
   ['', undefined],
@@ -58,7 +64,8 @@ test('documents', async (t) => {
     content: string,
     headers = {},
     ...fields: Parameters<typeof form>
-  ): Promise<Answer> => convert(server.url, token, form(file(name, content), ...fields), headers)
+  ): Promise<ReceivedResponse> =>
+    convert(server.url, token, form(file(name, content), ...fields), headers)
   const JSON_FORMAT = { name: 'format', content: 'json' }
 
   await t.test('a document has the name of its file', async () => {
@@ -79,7 +86,7 @@ test('documents', async (t) => {
   await t.test(
     'a document reports its number of warnings, including one kept for an Idempotency-Key',
     async () => {
-      const counted = ({ headers }: Answer): unknown[] => [
+      const counted = ({ headers }: ReceivedResponse): unknown[] => [
         headers['x-tollmark-warnings'],
         headers['x-tollmark-failed-pages'],
       ]
@@ -87,8 +94,8 @@ test('documents', async (t) => {
       const keyed = { 'idempotency-key': 'k' }
       const first = await send('shop.html', PLAIN, keyed, JSON_FORMAT)
       assert.equal(first.json<{ warnings: unknown[] }>().warnings.length, 1)
-      for (const answer of [first, await send('shop.html', PLAIN, keyed, JSON_FORMAT)])
-        assert.deepEqual(counted(answer), ['1', '0'])
+      for (const response of [first, await send('shop.html', PLAIN, keyed, JSON_FORMAT)])
+        assert.deepEqual(counted(response), ['1', '0'])
     },
   )
 
@@ -105,7 +112,10 @@ test('documents', async (t) => {
     return done
   }
   let jobOnce: Promise<Job> | undefined
-  const result = async (headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> =>
+  const result = async (
+    headers: Record<string, string> = {},
+    method = 'GET',
+  ): Promise<ReceivedResponse> =>
     call(server.url, (await (jobOnce ??= job())).result_url!, { token, headers, method })
 
   await t.test("a job's document has its name, counts and an ETag", async () => {
@@ -152,54 +162,51 @@ test('documents', async (t) => {
     assert.equal(new Set(tags).size, 3, 'other bytes have another tag')
   })
 
-  await t.test(
-    'a range of a document is answered 206, whichever encoding is accepted',
-    async () => {
-      const whole = await result()
-      const size = whole.bytes.length
-      /** TABLE: the range, and its first and last byte; null is the whole. */
-      const ranges: [range: string, part: [number, number] | null][] = [
-        ['bytes=0-9', [0, 9]],
-        ['bytes=0-0', [0, 0]],
-        ['bytes=10-', [10, size - 1]],
-        ['bytes=-5', [size - 5, size - 1]],
-        [`bytes=-${size + 100}`, [0, size - 1]],
-        [`bytes=${size - 1}-${size + 100}`, [size - 1, size - 1]],
-        ['Bytes = 3-4', [3, 4]],
-        ['bytes=0-1,5-6', null],
-        ['bytes=9-3', null],
-        ['bytes=-', null],
-        ['bytes=x', null],
-        ['lines=0-1', null],
-      ]
-      for (const [range, part] of ranges) {
-        const answer = await result({ range, ...(part !== null && { 'accept-encoding': 'gzip' }) })
-        if (part === null) {
-          assert.deepEqual(
-            [answer.status, answer.bytes.length, answer.headers['content-range']],
-            [200, size, undefined],
-            range,
-          )
-          continue
-        }
-        const [first, last] = part
-        assert.equal(answer.status, 206, range)
-        assert.deepEqual(answer.bytes, whole.bytes.subarray(first, last + 1), range)
-        assert.equal(answer.headers['content-range'], `bytes ${first}-${last}/${size}`)
-        assert.equal(answer.headers['content-length'], String(last - first + 1))
-        for (const name of ['etag', 'content-type', 'content-disposition', 'x-tollmark-warnings'])
-          assert.equal(answer.headers[name], whole.headers[name], name)
-        assert.equal(answer.headers['content-encoding'], undefined)
+  await t.test('a range of a document gets 206, whichever encoding is accepted', async () => {
+    const whole = await result()
+    const size = whole.bytes.length
+    /** TABLE: the range, and its first and last byte; null is the whole. */
+    const ranges: [range: string, part: [number, number] | null][] = [
+      ['bytes=0-9', [0, 9]],
+      ['bytes=0-0', [0, 0]],
+      ['bytes=10-', [10, size - 1]],
+      ['bytes=-5', [size - 5, size - 1]],
+      [`bytes=-${size + 100}`, [0, size - 1]],
+      [`bytes=${size - 1}-${size + 100}`, [size - 1, size - 1]],
+      ['Bytes = 3-4', [3, 4]],
+      ['bytes=0-1,5-6', null],
+      ['bytes=9-3', null],
+      ['bytes=-', null],
+      ['bytes=x', null],
+      ['lines=0-1', null],
+    ]
+    for (const [range, part] of ranges) {
+      const response = await result({ range, ...(part !== null && { 'accept-encoding': 'gzip' }) })
+      if (part === null) {
+        assert.deepEqual(
+          [response.status, response.bytes.length, response.headers['content-range']],
+          [200, size, undefined],
+          range,
+        )
+        continue
       }
-      for (const range of [`bytes=${size}-`, 'bytes=-0', 'bytes=999999999999999-']) {
-        const answer = await result({ range })
-        assertProblem(answer, 416, 'range_not_satisfiable')
-        assert.equal(answer.headers['content-range'], `bytes */${size}`)
-      }
-      const head = await result({ range: 'bytes=0-9' }, 'HEAD')
-      assert.deepEqual([head.status, head.headers['content-length']], [200, String(size)])
-    },
-  )
+      const [first, last] = part
+      assert.equal(response.status, 206, range)
+      assert.deepEqual(response.bytes, whole.bytes.subarray(first, last + 1), range)
+      assert.equal(response.headers['content-range'], `bytes ${first}-${last}/${size}`)
+      assert.equal(response.headers['content-length'], String(last - first + 1))
+      for (const name of ['etag', 'content-type', 'content-disposition', 'x-tollmark-warnings'])
+        assert.equal(response.headers[name], whole.headers[name], name)
+      assert.equal(response.headers['content-encoding'], undefined)
+    }
+    for (const range of [`bytes=${size}-`, 'bytes=-0', 'bytes=999999999999999-']) {
+      const response = await result({ range })
+      assertProblem(response, 416, 'range_not_satisfiable')
+      assert.equal(response.headers['content-range'], `bytes */${size}`)
+    }
+    const head = await result({ range: 'bytes=0-9' }, 'HEAD')
+    assert.deepEqual([head.status, head.headers['content-length']], [200, String(size)])
+  })
 
   await t.test('a range of a changed or compressed document is the whole document', async () => {
     const { bytes, headers } = await result()

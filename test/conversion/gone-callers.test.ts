@@ -7,8 +7,8 @@ import { test, type TestContext } from 'node:test'
 import { whenGone } from '../../server/api/document-response.ts'
 
 /**
- * A server that does not answer by itself; `send` sends a request, and gives its answer and whether
- * its caller is gone.
+ * A server that does not answer by itself; `send` sends a request, and gives its response and
+ * whether its caller is gone.
  */
 async function open(t: TestContext) {
   const server = Object.assign(createServer(), { httpAllowHalfOpen: true }).listen(0, '127.0.0.1')

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
 import type { Form } from '../support/form.ts'
-import { answerOf, convert, start, startServer } from '../support/harness.ts'
+import { responseOf, convert, start, startServer } from '../support/harness.ts'
 
 const page = file('Page.html', PAGE)
 const metadata = (content: string) => form({ name: 'include_metadata', content }, page)
 
-/** TABLE of forms that are all right: what is special, the form, the content type of the answer. */
+/**
+ * TABLE of forms that are all right: what is special, the form, the content type of the response.
+ */
 const TAKEN: [what: string, form: Form, type: RegExp][] = [
   ['the file before the fields', form(page, { name: 'format', content: 'json' }), /json/],
   ['the file after the fields', form({ name: 'format', content: 'json' }, page), /json/],
@@ -84,11 +86,11 @@ test('a file keeps its name, however the form encodes it', async (t) => {
   const token = await server.token()
   for (const [written, name] of NAMES) {
     const { contentType, body } = form(file('Page.html', PAGE), { name: 'format', content: 'json' })
-    const answer = await convert(server.url, token, {
+    const response = await convert(server.url, token, {
       contentType,
       body: Buffer.from(body.toString().replace('filename="Page.html"', () => written)),
     })
-    assert.equal(answer.json<{ pages: [{ path: string }] }>().pages[0].path, name)
+    assert.equal(response.json<{ pages: [{ path: string }] }>().pages[0].path, name)
   }
 })
 
@@ -97,9 +99,9 @@ test('valid forms are accepted, however they are laid out', async (t) => {
   const token = await server.token()
   for (const [what, right, type] of TAKEN) {
     await t.test(what, async () => {
-      const answer = await convert(server.url, token, right)
-      assert.equal(answer.status, 200, answer.text)
-      assert.match(String(answer.headers['content-type']), type)
+      const response = await convert(server.url, token, right)
+      assert.equal(response.status, 200, response.text)
+      assert.match(String(response.headers['content-type']), type)
     })
   }
 })
@@ -117,7 +119,7 @@ test('a form that arrives byte by byte is the same form', async (t) => {
     await new Promise(setImmediate)
   }
   outgoing.end()
-  const answer = await answerOf(outgoing)
-  assert.equal(answer.status, 200, answer.text)
-  assert.equal(answer.json()['object'], 'document')
+  const response = await responseOf(outgoing)
+  assert.equal(response.status, 200, response.text)
+  assert.equal(response.json()['object'], 'document')
 })

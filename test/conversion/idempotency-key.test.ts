@@ -98,12 +98,12 @@ test('each account has its own keys', async (t) => {
 test('many concurrent requests with one key are one conversion', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, () => convert(server.url, token, GOOD, keyed('a'))),
   )
   assert.deepEqual(
-    [...new Set(answers.map(({ status, text }) => `${status} ${text}`))],
-    [`200 ${answers[0]?.text}`],
+    [...new Set(responses.map(({ status, text }) => `${status} ${text}`))],
+    [`200 ${responses[0]?.text}`],
   )
 })
 
@@ -140,13 +140,13 @@ async function underWay(server: TestServer, account: string): Promise<Admission>
 }
 
 /**
- * TABLE of what becomes of a request whose key and content others send meanwhile, and what they are
- * answered.
+ * TABLE of what becomes of a request whose key and content others send meanwhile, and the body that
+ * they get.
  */
 const ENDS: [
   what: string,
   end: (server: TestServer, admission: Admission) => Promise<void>,
-  answered: string,
+  response: string,
 ][] = [
   [
     'fails',
@@ -160,10 +160,10 @@ const ENDS: [
     '# Team handbook\n\nBe kind.\n',
   ],
   [
-    'is answered',
+    'succeeds',
     async (server, admission) => {
-      const path = join(server.data, 'answer')
-      writeFileSync(path, 'the first answer')
+      const path = join(server.data, 'response')
+      writeFileSync(path, 'the first response')
       const blobId = await keepBlob(
         server.store,
         folderBlobs(join(server.data, 'blobs')),
@@ -179,23 +179,23 @@ const ENDS: [
         server.clock(),
       )
     },
-    'the first answer',
+    'the first response',
   ],
 ]
 
-for (const [what, end, answered] of ENDS) {
+for (const [what, end, response] of ENDS) {
   test(`a request waits for another one with its key, which ${what}`, async (t) => {
     const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
     const { secret: token, account_id } = await server.newToken()
     const admission = await underWay(server, account_id)
-    let isAnswered = false
-    const waiting = convert(server.url, token, GOOD, keyed('a')).finally(() => (isAnswered = true))
+    let hasResponse = false
+    const waiting = convert(server.url, token, GOOD, keyed('a')).finally(() => (hasResponse = true))
     assertProblem(await convert(server.url, token, OTHER, keyed('a')), 422, 'idempotency_conflict')
     await new Promise((resolve) => setTimeout(resolve, 200))
-    assert.equal(isAnswered, false, 'the other one is still under way')
+    assert.equal(hasResponse, false, 'the other one is still under way')
     await end(server, admission)
     const { status, text } = await waiting
-    assert.deepEqual([status, text], [200, answered])
+    assert.deepEqual([status, text], [200, response])
   })
 }
 

@@ -6,7 +6,7 @@ import { ASYNC, finished, getJob, pagesOf, upload } from '../support/jobs.ts'
 import type { Job } from '../support/jobs.ts'
 import { storedFiles, until } from '../support/until.ts'
 
-test('a large archive is answered 202 with a job, whose result is the same document', async (t) => {
+test('a large archive gets 202 with a job, whose result is the same document', async (t) => {
   const [jobs, requests] = [await startServer(t, ASYNC), await startServer(t)]
   const [token, other] = [await jobs.token(), await requests.token()]
   // The last one is large enough to be shared out to several converters.
@@ -107,10 +107,14 @@ test('jobs are listed newest first, a page at a time', async (t) => {
   const seen: string[] = []
   let cursor: string | null = ''
   while (cursor !== null) {
-    const answer = await call(server.url, `/api/v1/jobs?limit=2${cursor && `&cursor=${cursor}`}`, {
-      token,
-    })
-    const list: { object: string; data: Job[]; next_cursor: string | null } = answer.json()
+    const response = await call(
+      server.url,
+      `/api/v1/jobs?limit=2${cursor && `&cursor=${cursor}`}`,
+      {
+        token,
+      },
+    )
+    const list: { object: string; data: Job[]; next_cursor: string | null } = response.json()
     assert.equal(list.object, 'list')
     seen.push(...list.data.map(({ id }) => id))
     cursor = list.next_cursor
@@ -118,13 +122,13 @@ test('jobs are listed newest first, a page at a time', async (t) => {
   assert.deepEqual(seen, ids.reverse())
 })
 
-test("jobs beyond the queue's limit are answered 503 with Retry-After and cost nothing", async (t) => {
+test("jobs beyond the queue's limit get 503 with Retry-After and cost nothing", async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_JOB_QUEUE: '2' })
   const token = await server.token()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 4 }, () => convert(server.url, token, upload(pagesOf(1)))),
   )
-  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [202, 202, 503, 503])
+  assert.deepEqual(responses.map(({ status }) => status).toSorted(), [202, 202, 503, 503])
   const last = await convert(server.url, token, upload(pagesOf(1)))
   assert.match(String(last.headers['retry-after']), /^[1-9]\d*$/)
   assert.match(String(last.headers['ratelimit']), /r=8;/)

@@ -7,7 +7,7 @@ import { sweepJobs } from '../../server/conversion/jobs/end-job.ts'
 import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
 import { assertProblem, call, convert, startServer } from '../support/harness.ts'
-import type { Answer, TestServer } from '../support/harness.ts'
+import type { ReceivedResponse, TestServer } from '../support/harness.ts'
 import {
   ASYNC,
   SLOW,
@@ -33,9 +33,9 @@ async function newJob(
   return (await convert(server.url, token, form)).json<Job>().id
 }
 
-const cancel = (server: TestServer, token: string, id: string): Promise<Answer> =>
+const cancel = (server: TestServer, token: string, id: string): Promise<ReceivedResponse> =>
   call(server.url, `/api/v1/jobs/${id}`, { method: 'DELETE', token })
-const resultOf = (server: TestServer, token: string, id: string): Promise<Answer> =>
+const resultOf = (server: TestServer, token: string, id: string): Promise<ReceivedResponse> =>
   call(server.url, `/api/v1/jobs/${id}/result`, { token })
 
 test('a waiting job is canceled: nothing is stored, no worker runs it, and it stays canceled', async (t) => {
@@ -44,8 +44,8 @@ test('a waiting job is canceled: nothing is stored, no worker runs it, and it st
   const id = await newJob(server, token)
   assertProblem(await resultOf(server, token, id), 409, 'job_not_finished')
   for (let round = 0; round < 2; round++) {
-    const answer = await cancel(server, token, id)
-    assert.deepEqual([answer.status, answer.text], [204, ''])
+    const response = await cancel(server, token, id)
+    assert.deepEqual([response.status, response.text], [204, ''])
   }
   const { status, finished_at, error } = (await getJob(server.url, token, id)).json<Job>()
   assert.deepEqual([status, error], ['canceled', null])

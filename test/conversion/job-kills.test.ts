@@ -41,16 +41,16 @@ test(`kill -9, ${KILLS} times: every accepted job is done and counted once, and 
         // with its key.
         const key = `${lane}-${index}-${index % archives.length}`
         for (let accepted = false; !accepted && !lost.signal.aborted;) {
-          const answer = await convert(
+          const response = await convert(
             processes[0]!.url,
             token,
             archives[index % archives.length]!,
             { 'idempotency-key': key },
           ).catch(() => undefined)
-          if (answer) assert.equal(answer.status, 202, answer.text)
+          if (response) assert.equal(response.status, 202, response.text)
           else await new Promise((resolve) => setTimeout(resolve, 50))
-          accepted = answer !== undefined
-          if (answer) jobs.set(key, (jobs.get(key) ?? new Set()).add(answer.json<Job>().id))
+          accepted = response !== undefined
+          if (response) jobs.set(key, (jobs.get(key) ?? new Set()).add(response.json<Job>().id))
         }
         await new Promise((resolve) => setTimeout(resolve, 1000))
       }
@@ -65,7 +65,7 @@ test(`kill -9, ${KILLS} times: every accepted job is done and counted once, and 
       processes[victim] = await spawnServer(t, env, ...(victim === 0 ? [] : ['--role', 'worker']))
     }
   } catch (error) {
-    // There is no server any more that could answer.
+    // There is no server any more that could respond.
     lost.abort()
     throw error
   } finally {

@@ -1,4 +1,4 @@
-// Processes with roles over one data folder: who answers, who works, and how jobs pass from one to
+// Processes with roles over one data folder: who responds, who works, and how jobs pass from one to
 // the other.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,9 +11,9 @@ import { usedFolder } from '../support/templates.ts'
 
 async function assertOnlyHealth(worker: Process): Promise<void> {
   for (const path of ['/livez', '/readyz']) {
-    const answer = await fetch(worker.url + path)
+    const response = await fetch(worker.url + path)
     assert.deepEqual(
-      [answer.status, await answer.json(), answer.headers.get('cache-control')],
+      [response.status, await response.json(), response.headers.get('cache-control')],
       [200, { status: 'ok', troubles: [] }, 'no-store'],
     )
   }

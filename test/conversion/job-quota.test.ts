@@ -10,15 +10,15 @@ const keyed = { 'idempotency-key': 'a' }
 test('50 concurrent archives on a fresh free account are exactly 10 jobs, all of which finish', async (t) => {
   const server = await startServer(t, ASYNC)
   const token = await server.token()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 50 }, () => convert(server.url, token, upload(pagesOf(2)))),
   )
-  const accepted = answers.filter(({ status }) => status === 202)
+  const accepted = responses.filter(({ status }) => status === 202)
   assert.equal(accepted.length, 10)
-  for (const answer of answers)
-    if (answer.status !== 202) assertProblem(answer, 429, 'quota_exceeded')
-  for (const answer of accepted)
-    assert.equal((await finished(server.url, token, answer.json<Job>().id)).status, 'succeeded')
+  for (const response of responses)
+    if (response.status !== 202) assertProblem(response, 429, 'quota_exceeded')
+  for (const response of accepted)
+    assert.equal((await finished(server.url, token, response.json<Job>().id)).status, 'succeeded')
   assert.equal(
     (await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used,
     10,
@@ -88,14 +88,14 @@ test('a conversion that fails in its request is refunded within the same limit; 
 test('the same Idempotency-Key gives the same job, even after it finished, and costs nothing', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => convert(server.url, token, upload(pagesOf(2)), keyed)),
   )
-  const first = answers[0]!
+  const first = responses[0]!
   const { id } = first.json<Job>()
   await finished(server.url, token, id)
-  answers.push(await convert(server.url, token, upload(pagesOf(2)), keyed))
-  for (const { status, text, headers } of answers) {
+  responses.push(await convert(server.url, token, upload(pagesOf(2)), keyed))
+  for (const { status, text, headers } of responses) {
     assert.deepEqual([status, text, headers['location']], [202, first.text, `/api/v1/jobs/${id}`])
   }
   assertProblem(

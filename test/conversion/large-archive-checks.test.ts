@@ -38,14 +38,14 @@ test('an obviously invalid large archive gets 400 immediately, does not count an
   const [token, other] = [await server.token(), await direct.token()]
   for (const [what, archive, detail] of WRONG) {
     await t.test(what, async () => {
-      const answer = await convert(server.url, token, form(file('Export.zip', archive())))
-      assertProblem(answer, 400, 'invalid_file')
-      assert.match(String(answer.json()['detail']), detail)
-      assert.match(String(answer.headers['ratelimit']), /r=10;/)
+      const response = await convert(server.url, token, form(file('Export.zip', archive())))
+      assertProblem(response, 400, 'invalid_file')
+      assert.match(String(response.json()['detail']), detail)
+      assert.match(String(response.headers['ratelimit']), /r=10;/)
       // In the words of a request.
       assert.equal(
         (await convert(direct.url, other, form(file('Export.zip', archive())))).json()['detail'],
-        answer.json()['detail'],
+        response.json()['detail'],
       )
     })
   }

@@ -1,4 +1,4 @@
-// layout=pages: a ZIP archive with a file for each page, in the answer or as a job's result.
+// layout=pages: a ZIP archive with a file for each page, in the response or as a job's result.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startServer } from '../support/harness.ts'
@@ -31,7 +31,7 @@ interface Asked {
   key?: string
 }
 
-/** Uploads an archive; the answer's bytes are what matters. */
+/** Uploads an archive; the response's bytes are what matters. */
 function upload({ url, token, archive, fields = {}, key }: Asked): Promise<Response> {
   const form = new FormData()
   for (const [name, value] of Object.entries({ layout: 'pages', ...fields })) form.set(name, value)
@@ -64,13 +64,13 @@ function assertFolder(bytes: Buffer): void {
 test('the response to a small archive is a ZIP archive of its pages', async (t) => {
   const { url, token } = await startServer(t)
   const asked = { url, token: await token(), archive: archiveOf(1000), key: 'k-1' }
-  const answer = await upload(asked)
-  assert.equal(answer.status, 200)
-  assert.equal(answer.headers.get('content-type'), 'application/zip')
-  assert.equal(answer.headers.get('content-disposition'), 'attachment; filename="Export.zip"')
-  assert.equal(answer.headers.get('content-encoding'), null)
-  assert.equal(answer.headers.get('x-tollmark-warnings'), '0')
-  const bytes = await bytesOf(answer)
+  const response = await upload(asked)
+  assert.equal(response.status, 200)
+  assert.equal(response.headers.get('content-type'), 'application/zip')
+  assert.equal(response.headers.get('content-disposition'), 'attachment; filename="Export.zip"')
+  assert.equal(response.headers.get('content-encoding'), null)
+  assert.equal(response.headers.get('x-tollmark-warnings'), '0')
+  const bytes = await bytesOf(response)
   assertFolder(bytes)
 
   const again = await upload(asked)
@@ -88,12 +88,12 @@ test('a single page becomes a folder, too', async (t) => {
   form.set('layout', 'pages')
   form.set('flavor', 'docusaurus')
   form.set('file', new Blob([page(1, 'Home', '<p>one</p>')]), `Home ${id(1)}.html`)
-  const answer = await fetch(`${url}/api/v1/convert`, {
+  const response = await fetch(`${url}/api/v1/convert`, {
     method: 'POST',
     headers: { authorization: `Bearer ${await token()}` },
     body: form,
   })
-  assert.deepEqual([...readFolder(await bytesOf(answer)).keys()], ['Home.md', '.tollmark.json'])
+  assert.deepEqual([...readFolder(await bytesOf(response)).keys()], ['Home.md', '.tollmark.json'])
 })
 
 test('a large archive becomes a job, whose result can be read in ranges', async (t) => {

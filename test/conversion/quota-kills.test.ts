@@ -38,7 +38,7 @@ test('kill -9 keeps tokens and the quota, refunds running conversions, and leave
   await before.exited
 
   const after = await spawnServer(t, env)
-  // Its answer was kept, and costs nothing.
+  // Its response was kept, and costs nothing.
   assert.equal((await convert(after.url, token, GOOD, { 'idempotency-key': 'key 1' })).status, 200)
   // Exactly the two that were cut are there again, under their keys.
   const statuses = []

@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
-import { answerOf, assertProblem, convert, start, startServer } from '../support/harness.ts'
-import type { Answer } from '../support/harness.ts'
+import { responseOf, assertProblem, convert, start, startServer } from '../support/harness.ts'
+import type { ReceivedResponse } from '../support/harness.ts'
 import { scratchFiles, until } from '../support/until.ts'
 import { zip } from '../support/zip.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 const BAD = form(file('Page.html', PAGE), { name: 'format', content: 'docx' })
 
-function tally(answers: Answer[]): Record<number, number> {
+function tally(responses: ReceivedResponse[]): Record<number, number> {
   const counts: Record<number, number> = {}
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
 
 test('50 concurrent uploads on a fresh free account give exactly 10 successes', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 50 }, () => convert(server.url, token, GOOD)),
   )
-  assert.deepEqual(tally(answers), { 200: 10, 429: 40 })
-  for (const answer of answers.filter(({ status }) => status === 429)) {
-    assertProblem(answer, 429, 'quota_exceeded')
-    const seconds = Number(answer.headers['retry-after'])
+  assert.deepEqual(tally(responses), { 200: 10, 429: 40 })
+  for (const response of responses.filter(({ status }) => status === 429)) {
+    assertProblem(response, 429, 'quota_exceeded')
+    const seconds = Number(response.headers['retry-after'])
     assert.ok(
       seconds > 43_000 && seconds <= 43_200,
       `it is noon, and the quota comes back in ${seconds} s`,
@@ -36,8 +36,10 @@ test('bad uploads among good ones do not count', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   for (let round = 0; round < 10; round++) {
-    const answers = await Promise.all([BAD, BAD, BAD].map((bad) => convert(server.url, token, bad)))
-    assert.deepEqual(tally(answers).hasOwnProperty(200), false)
+    const responses = await Promise.all(
+      [BAD, BAD, BAD].map((bad) => convert(server.url, token, bad)),
+    )
+    assert.deepEqual(tally(responses).hasOwnProperty(200), false)
     assert.equal((await convert(server.url, token, GOOD)).status, 200)
   }
   assertProblem(await convert(server.url, token, GOOD), 429, 'quota_exceeded')
@@ -69,13 +71,13 @@ test('all tokens of an account share one quota, and each account has its own', a
 
 test('a plan with a quota of 0 allows no conversion', async (t) => {
   const server = await startServer(t, { TOLLMARK_PLANS: '{"viewer":{"conversions_per_day":0}}' })
-  const answer = await convert(server.url, await server.token({ plan: 'viewer' }), GOOD)
-  assertProblem(answer, 429, 'quota_exceeded')
+  const response = await convert(server.url, await server.token({ plan: 'viewer' }), GOOD)
+  assertProblem(response, 429, 'quota_exceeded')
   assert.equal(
-    answer.json()['detail'],
+    response.json()['detail'],
     'The plan "viewer" has no conversions. The operator can give the account another one.',
   )
-  assert.ok(Number(answer.headers['retry-after']) > 0)
+  assert.ok(Number(response.headers['retry-after']) > 0)
 })
 
 test('the quota resets at midnight UTC', async (t) => {
@@ -93,11 +95,11 @@ test('the operator defines the plans', async (t) => {
     TOLLMARK_PLANS: '{"team":{"conversions_per_day":3},"all":{"conversions_per_day":null}}',
   })
   const team = await server.token({ account: 'team', plan: 'team' })
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 6 }, () => convert(server.url, team, GOOD)),
   )
-  assert.deepEqual(tally(answers), { 200: 3, 429: 3 })
-  assert.equal(answers[0]?.headers['ratelimit-policy'], '"team";q=3;w=86400')
+  assert.deepEqual(tally(responses), { 200: 3, 429: 3 })
+  assert.equal(responses[0]?.headers['ratelimit-policy'], '"team";q=3;w=86400')
   const all = await server.token({ account: 'all', plan: 'all' })
   assert.deepEqual(
     tally(await Promise.all(Array.from({ length: 15 }, () => convert(server.url, all, GOOD)))),
@@ -134,5 +136,5 @@ test('a stalled upload is abandoned', async (t) => {
   })
   t.after(() => outgoing.destroy())
   outgoing.write(GOOD.body)
-  assertProblem(await answerOf(outgoing), 408, 'request_timeout')
+  assertProblem(await responseOf(outgoing), 408, 'request_timeout')
 })

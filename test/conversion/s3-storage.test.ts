@@ -42,14 +42,14 @@ test('with S3 only scratch files are on disk, and an outage affects only what ne
     status: 'degraded',
     troubles: ['files cannot be stored'],
   })
-  for (const answer of [
+  for (const response of [
     await convert(server.url, token, archive),
     await convert(server.url, token, GOOD, keyed('b')),
     await convert(server.url, token, GOOD, keyed('a')),
   ]) {
-    assertProblem(answer, 503, 'store_unavailable')
-    assert.match(answer.json<{ detail: string }>().detail, /files/)
-    assert.ok(answer.headers['retry-after'])
+    assertProblem(response, 503, 'store_unavailable')
+    assert.match(response.json<{ detail: string }>().detail, /files/)
+    assert.ok(response.headers['retry-after'])
   }
   assert.equal((await convert(server.url, token, GOOD)).status, 200)
   // The job waits for it, at a worker that was started meanwhile.

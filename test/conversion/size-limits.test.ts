@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PAGE, file, form, pageOf } from '../support/form.ts'
 import type { Form } from '../support/form.ts'
-import { answerOf, assertProblem, convert, start, startServer } from '../support/harness.ts'
+import { responseOf, assertProblem, convert, start, startServer } from '../support/harness.ts'
 import { zipOf } from '../support/zip.ts'
 
 const MB = 1_048_576
@@ -46,11 +46,11 @@ const SIZES: [what: string, form: () => Form, status: number][] = [
 test('uploads are accepted or refused by their size', async (t) => {
   const server = await startServer(t)
   for (const [what, make, status] of SIZES) {
-    await t.test(`${what} is answered ${status}`, async () => {
-      const answer = await convert(server.url, await server.token({ account: what }), make())
-      if (status === 413) assertProblem(answer, 413, 'file_too_large')
-      else assert.equal(answer.status, status, answer.text.slice(0, 500))
-      assert.match(String(answer.headers['ratelimit']), status < 300 ? /r=9;/ : /r=10;/)
+    await t.test(`${what} gets ${status}`, async () => {
+      const response = await convert(server.url, await server.token({ account: what }), make())
+      if (status === 413) assertProblem(response, 413, 'file_too_large')
+      else assert.equal(response.status, status, response.text.slice(0, 500))
+      assert.match(String(response.headers['ratelimit']), status < 300 ? /r=9;/ : /r=10;/)
     })
   }
 })
@@ -81,21 +81,21 @@ test("413 names the limit for the file's kind, or both limits if the file was no
   })
   t.after(() => outgoing.destroy())
   outgoing.write(body.subarray(0, 11 * MB))
-  assert.match(String((await answerOf(outgoing)).json()['detail']), page)
+  assert.match(String((await responseOf(outgoing)).json()['detail']), page)
 })
 
 test('413 is sent at the first byte over the limit', async (t) => {
   const server = await startServer(t, { TOLLMARK_MAX_HTML: '64KB' })
   const { contentType, body } = form(file('Page.html', pageOf(65_537)))
   const end = body.indexOf('</html>') + '</html>'.length
-  // The form is announced to be longer than what is sent: the answer comes all the same.
+  // The form is announced to be longer than what is sent: the response comes all the same.
   const outgoing = start(server.url, '/api/v1/convert', {
     token: await server.token(),
     headers: { 'content-type': contentType, 'content-length': String(40 * MB) },
   })
   t.after(() => outgoing.destroy())
   outgoing.write(body.subarray(0, end))
-  assertProblem(await answerOf(outgoing), 413, 'file_too_large')
+  assertProblem(await responseOf(outgoing), 413, 'file_too_large')
 })
 
 test('a form whose Content-Length exceeds every limit is refused immediately', async (t) => {
@@ -104,12 +104,12 @@ test('a form whose Content-Length exceeds every limit is refused immediately', a
   const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers })
   t.after(() => outgoing.destroy())
   outgoing.flushHeaders()
-  assertProblem(await answerOf(outgoing), 413, 'file_too_large')
+  assertProblem(await responseOf(outgoing), 413, 'file_too_large')
 })
 
 /**
  * TABLE of heads that are refused before a body is asked for: what, the path, the type, the length,
- * the answer.
+ * the response.
  */
 const REFUSED_HEADS: [
   what: string,
@@ -158,7 +158,7 @@ test('a caller that sends Expect with too large a Content-Length is refused befo
       let asked = false
       outgoing.on('continue', () => (asked = true))
       outgoing.flushHeaders()
-      assertProblem(await answerOf(outgoing), status, code)
+      assertProblem(await responseOf(outgoing), status, code)
       outgoing.destroy()
       assert.equal(asked, false)
     })

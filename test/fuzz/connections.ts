@@ -1,5 +1,5 @@
-// Connections over real sockets, both ways: whatever comes, each request has one answer, and nobody
-// gets what was meant for another.
+// Connections over real sockets, both ways: whatever comes, each request has one response, and
+// nobody gets what was meant for another.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer as createHttpServer, METHODS } from 'node:http'
@@ -16,14 +16,14 @@ import {
   type HttpClient,
 } from '../../server/http1/client/client.ts'
 import type { Chance } from './chance.ts'
-import { answers, requests } from './http.ts'
+import { responses, requests } from './http.ts'
 import { nodesRequests } from './oracle.ts'
 import type { Target } from './target.ts'
 import { createTurns } from '../../server/common/fairness/turn-budget.ts'
 
 /** Connections of one case, all at once. */
 const AT_ONCE = 8
-/** A connection on which nothing has moved for so long (milliseconds) has had its answers. */
+/** A connection on which nothing has moved for so long (milliseconds) has had its responses. */
 const QUIET_MS = 40
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
@@ -54,7 +54,7 @@ function received(socket: Socket): Promise<string> {
   })
 }
 
-/** The statuses of answers that stand behind each other, each with a length. */
+/** The statuses of responses that stand behind each other, each with a length. */
 function statusesOf(text: string): number[] {
   const statuses: number[] = []
   for (let at = 0; at < text.length;) {
@@ -64,7 +64,7 @@ function statusesOf(text: string): number[] {
     const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]
     assert.ok(
       status !== undefined,
-      `an answer begins with a status line: ${JSON.stringify(text.slice(at, at + 80))}`,
+      `a response begins with a status line: ${JSON.stringify(text.slice(at, at + 80))}`,
     )
     statuses.push(Number(status))
     at =
@@ -73,8 +73,8 @@ function statusesOf(text: string): number[] {
   return statuses
 }
 
-/** Answers at once, behind the body, or reads it with pauses, as the target says. */
-function answer(caller: HttpExchange): void {
+/** Responds at once, behind the body, or reads it with pauses, as the target says. */
+function respond(caller: HttpExchange): void {
   const say = (): void => {
     if (caller.headersSent || caller.closed) return
     // A method that nobody knows is refused, as the proxy does it.
@@ -100,14 +100,14 @@ function answer(caller: HttpExchange): void {
 }
 
 /**
- * Of callers' connections: no more answers than Node takes requests, each of them whole, and
+ * Of callers' connections: no more responses than Node takes requests, each of them whole, and
  * nothing thrown.
  */
 export async function callers(): Promise<Target> {
   const server = createHttpServer(
     (incoming, outgoing) => void incoming.resume().on('end', () => outgoing.end()),
   )
-  const front = openRouter(server, answer, { head: 1_000, keepAlive: 1_000 })
+  const front = openRouter(server, respond, { head: 1_000, keepAlive: 1_000 })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const make = (chance: Chance) => {
@@ -118,18 +118,19 @@ export async function callers(): Promise<Target> {
     const socket = connect(portOf(server), '127.0.0.1').setNoDelay(true)
     const all = received(socket)
     await send(socket, pieces)
-    // A HEAD's answer has a length and no body, which this reading of answers does not know.
+    // A HEAD's response has a length and no body, which this reading of responses does not know.
     if (bytes.includes('HEAD')) return void (await all)
     const statuses = statusesOf(await all)
-    // Node's parser ends at a method that it does not know. We answer 405, and go on behind it.
+    // Node's parser ends at a method that it does not know. We respond with 405, and go on behind
+    // it.
     if (statuses.includes(405)) return
     const taken = statuses.filter((status) => status === 200).length
-    // Those to early answers, whose bodies never came, are no whole requests to Node.
+    // Those to early responses, whose bodies never came, are no whole requests to Node.
     if (bytes.includes('early')) return
     const theirs = await nodesRequests(bytes)
     assert.ok(
       taken <= theirs.length,
-      `${taken} answers, where Node takes ${theirs.length} requests: ${JSON.stringify(bytes.toString('latin1'))}`,
+      `${taken} responses, where Node takes ${theirs.length} requests: ${JSON.stringify(bytes.toString('latin1'))}`,
     )
   }
   return {
@@ -144,7 +145,7 @@ export async function callers(): Promise<Target> {
   }
 }
 
-const MARKER = 'the answer to the second'
+const MARKER = 'the response to the second'
 
 /** How a request ended: its body where it has come whole, else null. Throws where it ends twice. */
 function ask(sender: HttpClient, destination: Destination, path: string): Promise<string | null> {
@@ -168,7 +169,8 @@ function ask(sender: HttpClient, destination: Destination, path: string): Promis
 }
 
 /**
- * Of connections to providers: one end for each request, and never a byte of one answer in another.
+ * Of connections to providers: one end for each request, and never a byte of one response in
+ * another.
  */
 export async function providers(): Promise<Target> {
   const plays = new Map<string, { pieces: Buffer[]; ends: boolean }>()
@@ -205,14 +207,14 @@ export async function providers(): Promise<Target> {
   let count = 0
   const make = (chance: Chance): string => {
     const path = `/${++count}`
-    plays.set(path, { pieces: chance.split(answers(chance)), ends: chance.happens(0.5) })
+    plays.set(path, { pieces: chance.split(responses(chance)), ends: chance.happens(0.5) })
     return path
   }
   const one = async (path: string): Promise<void> => {
     await ask(sender, destination, path)
     plays.delete(path)
     const second = await ask(sender, destination, '/second')
-    // A connection may be spoilt by what came behind the first answer: then there is none, but
+    // A connection may be spoilt by what came behind the first response: then there is none, but
     // never another one.
     assert.ok(
       second === null || second === MARKER,

@@ -1,5 +1,5 @@
-// HTTP/1.1 as nobody should send it: requests and answers, mostly right, with whatever servers have
-// been confused by.
+// HTTP/1.1 as nobody should send it: requests and responses, mostly right, with whatever servers
+// have been confused by.
 import type { Chance } from './chance.ts'
 
 /** Pieces that break things. */
@@ -92,8 +92,8 @@ export function requests(chance: Chance, targets: readonly string[]): Buffer {
   return Buffer.from(chance.happens(0.4) ? text : chance.mutated(text, PIECES), 'latin1')
 }
 
-/** An answer, perhaps behind interim ones, perhaps with something behind it. */
-export function answers(chance: Chance): Buffer {
+/** A response, perhaps behind interim ones, perhaps with something behind it. */
+export function responses(chance: Chance): Buffer {
   const status = chance.pick([
     '200 OK',
     '200 OK',

@@ -1,4 +1,4 @@
-// Readers by themselves: of requests, answers, JSON, forms, usage and targets.
+// Readers by themselves: of requests, responses, JSON, forms, usage and targets.
 import assert from 'node:assert/strict'
 import { METHODS, request as httpRequest, type IncomingMessage } from 'node:http'
 import { duplexPair } from 'node:stream'
@@ -20,7 +20,7 @@ import { SseReader } from '../../server/proxy/usage/sse.ts'
 import { readTarget } from '../../server/proxy/target/parse-target.ts'
 import { ProtocolError, ResponseParser } from '../../server/http1/client/response-parser.ts'
 import type { Chance } from './chance.ts'
-import { answers, requests } from './http.ts'
+import { responses, requests } from './http.ts'
 import { nodesRequests } from './oracle.ts'
 import { plain, sameForAllSplits } from './target.ts'
 
@@ -90,10 +90,16 @@ export const requestReader = plain(async (chance) => {
   assert.deepEqual(seen, theirs.slice(0, seen.length))
 })
 
-type Answer = { status: number; headers: string[]; body: string; complete: boolean; after: boolean }
+type ParsedResponse = {
+  status: number
+  headers: string[]
+  body: string
+  complete: boolean
+  after: boolean
+}
 
-function readAnswer(method: string, pieces: readonly Buffer[]): Answer | null {
-  const found: Answer = { status: 0, headers: [], body: '', complete: false, after: false }
+function readResponse(method: string, pieces: readonly Buffer[]): ParsedResponse | null {
+  const found: ParsedResponse = { status: 0, headers: [], body: '', complete: false, after: false }
   const reader = new ResponseParser({
     onInterim: (status) => assert.ok(status >= 100 && status < 200 && status !== 101),
     onHead(status, _, headers) {
@@ -114,25 +120,29 @@ function readAnswer(method: string, pieces: readonly Buffer[]): Answer | null {
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
     found.after = true
-    // How much of a broken answer was passed on depends on how it came.
+    // How much of a broken response was passed on depends on how it came.
     if (!found.complete) return null
   }
   return found
 }
 
-/** Of answers: what is complete for us and for Node is the same. */
+/** Of responses: what is complete for us and for Node is the same. */
 export const responseReader = plain(async (chance) => {
   const method = chance.happens(0.2) ? 'HEAD' : 'GET'
-  const bytes = answers(chance)
+  const bytes = responses(chance)
   const ours = sameForAllSplits(chance, bytes, (pieces) => {
-    const answer = readAnswer(method, pieces)
-    return answer === null ? null : { ...answer, after: undefined }
+    const response = readResponse(method, pieces)
+    return response === null ? null : { ...response, after: undefined }
   })
   if (ours === null || !ours.complete || !chance.happens(0.3)) return
-  const theirs = await nodesAnswer(method, bytes)
+  const theirs = await responseOfNode(method, bytes)
   if (theirs === null) return
   // A length that frames nothing may be left out (RFC 9110, section 8.6).
-  const kept = ({ status, headers, body }: Pick<Answer, 'status' | 'headers' | 'body'>) => ({
+  const kept = ({
+    status,
+    headers,
+    body,
+  }: Pick<ParsedResponse, 'status' | 'headers' | 'body'>) => ({
     status,
     headers: status === 204 ? without(headers, 'content-length') : headers,
     body,
@@ -140,11 +150,11 @@ export const responseReader = plain(async (chance) => {
   assert.deepEqual(kept(ours), kept(theirs))
 })
 
-/** What Node's own client makes of an answer; null where it is none to it. */
-function nodesAnswer(
+/** What Node's own client makes of a response; null where it is none to it. */
+function responseOfNode(
   method: string,
   bytes: Buffer,
-): Promise<Pick<Answer, 'status' | 'headers' | 'body'> | null> {
+): Promise<Pick<ParsedResponse, 'status' | 'headers' | 'body'> | null> {
   const [near, far] = duplexPair()
   return new Promise((resolve) => {
     const outgoing = httpRequest({ createConnection: () => near, method })

@@ -33,7 +33,7 @@ test('bytes already handed out are never overwritten', () => {
 })
 
 test('a response reads the same in pieces of any size', () => {
-  const answer =
+  const response =
     'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\nA\r\n, everyone\r\n0\r\nA: b\r\nC: d\r\n\r\n'
   const read = (size: number): string[] => {
     const said: string[] = []
@@ -46,11 +46,11 @@ test('a response reads the same in pieces of any size', () => {
       onPause() {},
     })
     reader.begin('GET')
-    for (let at = 0; at < answer.length; at += size)
-      reader.push(Buffer.from(answer.slice(at, at + size)))
+    for (let at = 0; at < response.length; at += size)
+      reader.push(Buffer.from(response.slice(at, at + size)))
     return said
   }
-  const whole = read(answer.length)
+  const whole = read(response.length)
   assert.deepEqual(whole, ['103', '200 Transfer-Encoding,chunked', 'hello, everyone', 'A,b,C,d'])
   for (let size = 1; size < 60; size++) assert.deepEqual(read(size), whole, `in pieces of ${size}`)
 })

@@ -72,11 +72,11 @@ async function start(
   }
 }
 
-/** Reads the whole body, then answers with it. */
+/** Reads the whole body, then responds with it. */
 const echo: Handle = (caller, seen) => {
-  if (caller.body === null) return answer(caller, `${caller.method} ${caller.target}`)
+  if (caller.body === null) return respond(caller, `${caller.method} ${caller.target}`)
   caller.writeContinue()
-  read(caller, seen, () => answer(caller, seen.body))
+  read(caller, seen, () => respond(caller, seen.body))
 }
 
 function read(caller: HttpExchange, seen: Seen, end: () => void = () => {}): void {
@@ -90,7 +90,7 @@ function read(caller: HttpExchange, seen: Seen, end: () => void = () => {}): voi
   })
 }
 
-function answer(
+function respond(
   caller: HttpExchange,
   body: string,
   headers: RawHeaders = ['Content-Length', String(body.length)],
@@ -122,8 +122,8 @@ const post = (
   headers = `Content-Length: ${body.length}\r\n`,
 ): string => `POST ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n${body}`
 
-/** The answers in a text, all with a length. */
-function answers(text: string): string[] {
+/** The responses in a text, all with a length. */
+function responses(text: string): string[] {
   const found: string[] = []
   for (let rest = text; rest !== '';) {
     const [, head = '', length = ''] =
@@ -139,12 +139,12 @@ test('pipelined requests are answered in order, however late each response is', 
   const { port, seen } = await start(
     t,
     (caller) =>
-      void setTimeout(() => answer(caller, caller.target), caller.target.endsWith('0') ? 30 : 1),
+      void setTimeout(() => respond(caller, caller.target), caller.target.endsWith('0') ? 30 : 1),
   )
   const socket = dial(t, port)
   socket.write([0, 1, 2, 3].map((i) => get(`/proxy?${i}`)).join(''))
-  await until(() => answers(socket.text).length === 4)
-  assert.deepEqual(answers(socket.text), ['/proxy?0', '/proxy?1', '/proxy?2', '/proxy?3'])
+  await until(() => responses(socket.text).length === 4)
+  assert.deepEqual(responses(socket.text), ['/proxy?0', '/proxy?1', '/proxy?2', '/proxy?3'])
   assert.ok(seen.every(({ taken }) => taken))
 })
 
@@ -152,9 +152,9 @@ test('a thousand requests in one piece are all answered', async (t) => {
   const { port } = await start(t, echo)
   const socket = dial(t, port)
   socket.write(Array.from({ length: 1_000 }, (_, i) => post('/proxy', `<${i}>`)).join(''))
-  await until(() => answers(socket.text).length === 1_000)
+  await until(() => responses(socket.text).length === 1_000)
   assert.deepEqual(
-    answers(socket.text),
+    responses(socket.text),
     Array.from({ length: 1_000 }, (_, i) => `<${i}>`),
   )
 })
@@ -168,7 +168,7 @@ test('concurrent large bodies are read in turns, a few pieces in each turn of th
         void inTurns.at(-1)!.set(caller, (inTurns.at(-1)!.get(caller) ?? 0) + bytes.length),
       onEnd() {
         one.ended = true
-        answer(caller, 'read')
+        respond(caller, 'read')
       },
       onAborted() {},
     })
@@ -183,7 +183,7 @@ test('concurrent large bodies are read in turns, a few pieces in each turn of th
   }
   setImmediate(count)
   for (const socket of sockets) socket.write(Buffer.alloc(size))
-  await until(() => sockets.every(({ text }) => answers(text)[0] === 'read'))
+  await until(() => sockets.every(({ text }) => responses(text)[0] === 'read'))
   counting = false
   const sums = inTurns.map((turn) => [...turn.values()].reduce((sum, bytes) => sum + bytes, 0))
   assert.equal(
@@ -200,7 +200,7 @@ test("connections are handed to Node's server a few in each turn of the event lo
   const { port, rest } = await start(t, echo)
   const sockets = Array.from({ length: 60 }, () => dial(t, port))
   for (const socket of sockets) socket.write(get('/proxy'))
-  await until(() => sockets.every(({ text }) => answers(text).length === 1))
+  await until(() => sockets.every(({ text }) => responses(text).length === 1))
   const inTurns: number[] = []
   let counted = 0
   const count = (): void => {
@@ -234,7 +234,7 @@ test("a connection is handed from our reader to Node's server, wherever the byte
       if (size < 50) await new Promise((resolve) => setImmediate(resolve))
     }
     await once(socket, 'end')
-    assert.deepEqual(answers(socket.text), expected, `in pieces of ${size}`)
+    assert.deepEqual(responses(socket.text), expected, `in pieces of ${size}`)
     socket.destroy()
   }
   assert.deepEqual([rest.length, seen.length], [10, 20])
@@ -245,8 +245,8 @@ test("a long body follows a connection to Node's server", async (t) => {
   const socket = dial(t, port)
   const body = 'x'.repeat(3_000_000)
   socket.write(get('/proxy') + post('/other', body))
-  await until(() => answers(socket.text).length === 2)
-  assert.ok(answers(socket.text)[1] === `node POST ${body}`)
+  await until(() => responses(socket.text).length === 2)
+  assert.ok(responses(socket.text)[1] === `node POST ${body}`)
 })
 
 /**
@@ -312,7 +312,7 @@ const BAD: [name: string, bytes: string, status: number, code: string, proxied?:
   ],
 ]
 
-test('bytes that are not a request are answered with a problem, and the connection is closed', async (t) => {
+test('bytes that are not a request get a problem, and the connection is closed', async (t) => {
   const { port } = await start(t, echo)
   for (const [name, bytes, status, code, proxied] of BAD) {
     const socket = dial(t, port)
@@ -343,7 +343,7 @@ test('a CONNECT whose caller leaves at once affects nobody else', async (t) => {
   const socket = dial(t, port)
   socket.write(get('/proxy', 'Connection: close\r\n'))
   await once(socket, 'end')
-  assert.deepEqual(answers(socket.text), ['GET /proxy'])
+  assert.deepEqual(responses(socket.text), ['GET /proxy'])
 })
 
 test('a body that turns out to be malformed ends the request in progress', async (t) => {
@@ -356,7 +356,7 @@ test('a body that turns out to be malformed ends the request in progress', async
   assert.equal(seen[0]!.caller.closed, true)
 })
 
-test('a slow head is answered 408, and a silent connection is closed', async (t) => {
+test('a slow head gets 408, and a silent connection is closed', async (t) => {
   const { port } = await start(t, echo, { head: 100, keepAlive: 10_000 })
   const silent = dial(t, port)
   const slow = dial(t, port)
@@ -384,7 +384,7 @@ test('an idle connection is closed after its announced keep-alive time', async (
 })
 
 test('a request in progress is not bound by the head and idle timeouts', async (t) => {
-  const { port } = await start(t, (caller) => void setTimeout(() => answer(caller, 'late'), 500), {
+  const { port } = await start(t, (caller) => void setTimeout(() => respond(caller, 'late'), 500), {
     head: 100,
     keepAlive: 100,
   })
@@ -394,7 +394,7 @@ test('a request in progress is not bound by the head and idle timeouts', async (
 })
 
 /**
- * TABLE of how an answer is framed: request, status, headers of the answer, what arrives, and
+ * TABLE of how a response is framed: request, status, headers of the response, what arrives, and
  * whether the connection lives on.
  */
 const FRAMED: [
@@ -490,7 +490,7 @@ const FRAMED: [
 test("a response is framed for its caller's HTTP version", async (t) => {
   let status = 200
   let headers: RawHeaders = []
-  const { port, seen } = await start(t, (caller) => answer(caller, 'body', headers, status))
+  const { port, seen } = await start(t, (caller) => respond(caller, 'body', headers, status))
   for (const [name, request, code, fields, arrives, lives] of FRAMED) {
     status = code
     headers = fields
@@ -515,7 +515,7 @@ test('the head and body of a response are sent in one write', async (t) => {
   socket.on('data', () => pieces++)
   for (let i = 1; i <= 20; i++) {
     socket.write(post('/proxy', 'x'.repeat(1_500)))
-    await until(() => answers(socket.text).length === i)
+    await until(() => responses(socket.text).length === i)
   }
   assert.equal(pieces, 20)
 })
@@ -525,7 +525,7 @@ test('responses of one turn of the event loop are written at its end, in order',
   const sockets = [dial(t, port), dial(t, port), dial(t, port)]
   for (const [i, socket] of sockets.entries()) socket.write(get(`/proxy?${i}`))
   await until(() => seen.length === 3)
-  for (const { caller } of seen) answer(caller, caller.target)
+  for (const { caller } of seen) respond(caller, caller.target)
   assert.ok(seen.every(({ taken }) => !taken))
   const order: string[] = []
   for (const { caller } of seen)
@@ -539,7 +539,7 @@ test('responses of one turn of the event loop are written at its end, in order',
 })
 
 test('a written response arrives although its request fails in the same turn', async (t) => {
-  const { port } = await start(t, (caller) => answer(caller, 'early'))
+  const { port } = await start(t, (caller) => respond(caller, 'early'))
   const socket = dial(t, port)
   // More than one read of the socket, and what is wrong stands in the last.
   socket.write(
@@ -555,7 +555,7 @@ test('a written response arrives although its request fails in the same turn', a
 
 test('a written response arrives although its caller half-closes in the same turn', async (t) => {
   const { port, seen } = await start(t, (caller) => {
-    if (caller.target.endsWith('now')) answer(seen[0]!.caller, 'late')
+    if (caller.target.endsWith('now')) respond(seen[0]!.caller, 'late')
   })
   const [waiting, trigger] = [dial(t, port), dial(t, port)]
   waiting.write(get('/proxy?wait'))
@@ -586,7 +586,7 @@ test('a caller that stops reading is noticed within a turn', async (t) => {
 
 test('100 Continue is sent when the body is wanted; a response without it closes the connection', async (t) => {
   const { port } = await start(t, (caller, seen) =>
-    caller.target.endsWith('no') ? answer(caller, 'no') : echo(caller, seen),
+    caller.target.endsWith('no') ? respond(caller, 'no') : echo(caller, seen),
   )
   const wanted = dial(t, port)
   wanted.write(post('/proxy', '', 'Expect: 100-continue\r\nContent-Length: 2\r\n'))
@@ -604,7 +604,7 @@ test('100 Continue is sent when the body is wanted; a response without it closes
 
 test('an early response arrives during the upload, and the connection stays usable', async (t) => {
   const { port } = await start(t, (caller, seen) =>
-    caller.target.endsWith('early') ? answer(caller, 'early') : echo(caller, seen),
+    caller.target.endsWith('early') ? respond(caller, 'early') : echo(caller, seen),
   )
   const socket = dial(t, port)
   socket.write(post('/proxy?early', 'x', 'Content-Length: 3000000\r\n'))
@@ -644,7 +644,7 @@ const LEAVES: [name: string, leave: (socket: Socket) => void][] = [
 test('a disconnect is noticed while waiting, during the body and during the response', async (t) => {
   const { port, seen } = await start(t, (caller, one) => {
     if (caller.target.endsWith('body')) return read(caller, one)
-    if (!caller.target.endsWith('answer')) return
+    if (!caller.target.endsWith('response')) return
     caller.writeHead(200, 'OK', [])
     caller.write(Buffer.from('first'))
     caller.flush()
@@ -653,15 +653,15 @@ test('a disconnect is noticed while waiting, during the body and during the resp
     for (const request of [
       get('/proxy?wait'),
       post('/proxy?body', 'x', 'Content-Length: 5\r\n'),
-      get('/proxy?answer'),
+      get('/proxy?response'),
     ]) {
-      // That is how a caller waits for its answer, too.
+      // That is how a caller waits for its response, too.
       if (name === HALF && request.includes('wait')) continue
       const before = seen.length
       const socket = dial(t, port)
       socket.write(request)
       await until(() => seen.length === before + 1)
-      if (request.includes('answer')) await until(() => socket.text.includes('first'))
+      if (request.includes('response')) await until(() => socket.text.includes('first'))
       leave(socket)
       await until(() => seen[before]!.gone)
       assert.equal(seen[before]!.caller.closed, true, name)
@@ -674,7 +674,7 @@ test('a half-closed caller gets all its responses, then the end of the connectio
     if (caller.target.endsWith('later')) setImmediate(() => setImmediate(() => echo(caller, one)))
     else echo(caller, one)
   })
-  /** TABLE of what is sent before the end, and the bodies of the answers. */
+  /** TABLE of what is sent before the end, and the bodies of the responses. */
   const cases: [sent: string, bodies: string[]][] = [
     [get('/proxy?later'), ['GET /proxy?later']],
     [post('/proxy?later', 'body'), ['body']],
@@ -683,7 +683,7 @@ test('a half-closed caller gets all its responses, then the end of the connectio
       ['GET /proxy?later', 'b', 'GET /proxy'],
     ],
     [post('/proxy?later', '', 'Transfer-Encoding: chunked\r\n') + '1\r\na\r\n0\r\n\r\n', ['a']],
-    // What is no whole request behind it, or for Node's server, gets no answer.
+    // What is no whole request behind it, or for Node's server, gets no response.
     [`${get('/proxy?later')}GET /pro`, ['GET /proxy?later']],
     [get('/proxy?later') + get('/other'), ['GET /proxy?later']],
   ]
@@ -691,7 +691,7 @@ test('a half-closed caller gets all its responses, then the end of the connectio
     const socket = dial(t, port)
     socket.end(sent)
     await once(socket, 'end')
-    assert.deepEqual(answers(socket.text.replaceAll(CONTINUE, '')), bodies, sent)
+    assert.deepEqual(responses(socket.text.replaceAll(CONTINUE, '')), bodies, sent)
   }
   // A request that ends within its body is none.
   const cut = dial(t, port)
@@ -733,7 +733,7 @@ test('on close, idle connections end immediately and others after their response
   front.closeWhenIdle()
   await Promise.all([once(idle, 'end'), once(silent, 'end')])
   assert.equal(busy.text, '')
-  answer(callers[0]!, 'last')
+  respond(callers[0]!, 'last')
   await once(busy, 'end')
   assert.match(busy.text, /Connection: close\r\n\r\nlast$/)
   for (const socket of [idle, busy, silent]) socket.end()

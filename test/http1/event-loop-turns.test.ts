@@ -45,9 +45,9 @@ for (const [name, first, told, then, status] of FLOODS) {
     t.after(() => callers.forEach(({ socket }) => socket.destroy()))
     for (const { socket } of callers) socket.write(first)
     await until(() => callers.every(({ text }) => text().includes(told)))
-    const answered = (): number =>
+    const responded = (): number =>
       server.lines.filter((line) => line.includes(`"status":${status}`)).length
-    await until(() => answered() === (status === 404 ? CALLERS : 0))
+    await until(() => responded() === (status === 404 ? CALLERS : 0))
 
     const before = server.lines.length
     const inTurns: number[] = []

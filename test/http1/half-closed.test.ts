@@ -1,4 +1,4 @@
-// A caller may close its sending side behind its request, and wait for the answer (RFC 9112,
+// A caller may close its sending side behind its request, and wait for the response (RFC 9112,
 // section 9.6).
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ function requestOf(token: string, { contentType, body }: Form): Buffer {
 }
 
 /** Everything that comes back for these bytes, behind which the caller sends no more. */
-async function answerTo(server: TestServer, bytes: Buffer | string): Promise<string> {
+async function responseTo(server: TestServer, bytes: Buffer | string): Promise<string> {
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
   socket.end(bytes)
   // A slow machine asks meanwhile whether somebody still listens.
@@ -33,29 +33,29 @@ test('a half-closed caller gets its response, then the end of the connection', a
   const server = await startServer(t)
   const token = await server.token()
   assert.match(
-    await answerTo(server, requestOf(token, form(file('Page.html', PAGE)))),
+    await responseTo(server, requestOf(token, form(file('Page.html', PAGE)))),
     /^HTTP\/1\.1 200 [^]*\nBe kind\.\n$/,
   )
   assert.match(
-    await answerTo(server, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+    await responseTo(server, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'),
     /^HTTP\/1\.1 200 /,
   )
   assert.match(
-    await answerTo(server, 'GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+    await responseTo(server, 'GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n'),
     /^HTTP\/1\.1 404 /,
   )
 })
 
-test('a stalled upload is answered 408, wherever it stops', async (t) => {
+test('a stalled upload gets 408, wherever it stops', async (t) => {
   const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '200ms' })
   const whole = requestOf(await server.token(), form(file('Page.html', PAGE)))
   const head = whole.indexOf('\r\n\r\n') + 4
   for (const end of [head, head + 1, head + 150, whole.length - 1]) {
     const socket = connect({ port: server.port, host: '127.0.0.1' })
     socket.write(whole.subarray(0, end))
-    const [answer] = (await once(socket, 'data')) as [Buffer]
+    const [response] = (await once(socket, 'data')) as [Buffer]
     assert.match(
-      String(answer),
+      String(response),
       /^HTTP\/1\.1 408 [^]*"code":"request_timeout"/,
       `${end - head} bytes of the body`,
     )

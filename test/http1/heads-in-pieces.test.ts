@@ -34,7 +34,7 @@ test('many callers that trickle bytes are read in turns and finally get their re
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   assert.ok(reads < (CONNECTIONS * ROUNDS) / 2, `${reads} reads of ${CONNECTIONS * ROUNDS} pieces`)
-  const answers = sockets.map(async (socket) => String((await once(socket, 'data'))[0]))
+  const responses = sockets.map(async (socket) => String((await once(socket, 'data'))[0]))
   for (const socket of sockets) socket.write('\r\n\r\n')
-  for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 204 /)
+  for (const response of await Promise.all(responses)) assert.match(response, /^HTTP\/1\.1 204 /)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
-import { answerOf, call, spawnServer, start, tollmark } from '../support/harness.ts'
+import { responseOf, call, spawnServer, start, tollmark } from '../support/harness.ts'
 import { usedFolder } from '../support/templates.ts'
 import { scratchFiles, until } from '../support/until.ts'
 
@@ -29,7 +29,7 @@ test('SIGTERM lets an upload in progress finish, accepts no new one, and exits 0
     ),
   )
   outgoing.end(GOOD.body.subarray(400))
-  assert.equal((await answerOf(outgoing)).status, 200)
+  assert.equal((await responseOf(outgoing)).status, 200)
   assert.equal(await server.exited, 0)
   assert.deepEqual(readdirSync(data).sort(), ['blobs', 'master.key', 'scratch', 'tollmark.db'])
 })

@@ -28,7 +28,7 @@ import { scratchFiles, until } from '../support/until.ts'
 /** Later than the duplicates of a signal (server/app/signals.ts), in milliseconds. */
 const LATER = 600
 
-/** A GET on a connection of `agent`, with its answer read to the end. */
+/** A GET on a connection of `agent`, with its response read to the end. */
 async function get(url: string, agent: Agent): Promise<[ClientRequest, IncomingMessage]> {
   const outgoing = request(url, { agent })
   outgoing.end()
@@ -161,7 +161,7 @@ test('a signal to the process group lets a conversion finish and counts once', a
   const page = `<html><head><title>P</title></head><body><article class="page sans"><header><h1 class="page-title">P</h1></header><div class="page-body">${'<p>Some <strong>text</strong> here.</p>'.repeat(60_000)}</div></article></body></html>`
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const server = await spawnGroup(t, env)
-    const answer = convert(server.url, token, form(file('Page.html', page)))
+    const response = convert(server.url, token, form(file('Page.html', page)))
     await until(
       async () =>
         /^tollmark_conversions_running 1$/m.test((await call(server.url, '/metrics')).text),
@@ -169,7 +169,7 @@ test('a signal to the process group lets a conversion finish and counts once', a
       50,
     )
     process.kill(-server.pid, signal)
-    const { status, text } = await answer
+    const { status, text } = await response
     assert.equal(status, 200, text.slice(0, 300))
     assert.equal(await server.exited, 0)
   }

@@ -1,4 +1,4 @@
-// The rest of a request that has been answered early: it is read slowly, and all such rests
+// The rest of a request that has got an early response: it is read slowly, and all such rests
 // together have one small share of the loop.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ const AT_ONCE = 128 * 1024 + 3 * PIECE
 const TICK_MS = 20
 const CALLERS = 24
 
-/** TABLE of who reads a request, and how its answer begins. */
+/** TABLE of who reads a request, and how its response begins. */
 const DOORS = [
   { name: 'our reader', target: '/proxy', framing: 'length' },
   { name: 'our reader, in chunks', target: '/proxy', framing: 'chunks' },
@@ -27,8 +27,8 @@ const DOORS = [
 ] as const
 
 /**
- * Answers every request at once. @returns the sockets of the server's side, which count what they
- * have read
+ * Responds to every request at once. @returns the sockets of the server's side, which count what
+ * they have read
  */
 async function start(t: TestContext): Promise<{ port: number; sockets: Socket[] }> {
   const refuse = (caller: HttpExchange): void => {
@@ -77,7 +77,7 @@ async function turns(count: number): Promise<void> {
 
 const sum = (sockets: readonly Socket[]): number =>
   sockets.reduce((all, { bytesRead }) => all + bytesRead, 0)
-const isAnswered = ({ text }: { text: string }): boolean =>
+const hasResponse = ({ text }: { text: string }): boolean =>
   text.includes(' 401 ') && text.endsWith('no')
 
 for (const { name, target, framing } of DOORS) {
@@ -86,7 +86,7 @@ for (const { name, target, framing } of DOORS) {
     const clients = Array.from({ length: CALLERS }, () =>
       upload(t, port, target, framing, 60 * 1024 * 1024),
     )
-    while (!clients.every(isAnswered)) await turns(1)
+    while (!clients.every(hasResponse)) await turns(1)
     await turns(200)
     assert.equal(sockets.length, CALLERS)
     for (const { bytesRead } of sockets)

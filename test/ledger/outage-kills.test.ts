@@ -12,7 +12,7 @@ import { openStore } from '../../server/store/open.ts'
 import { spawnServer, type Process } from '../support/harness.ts'
 import { settingsOf, type Place } from '../support/place.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { answer, headerOf, startFake } from '../support/providers/fake.ts'
+import { respond, headerOf, startFake } from '../support/providers/fake.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 import { callOn } from './support/kills.ts'
@@ -65,7 +65,7 @@ test('a kill of every process while PostgreSQL is away loses no request that an 
   t.after(() => postgres[Symbol.asyncDispose]())
   const place = { data: temporaryFolder(t), databaseUrl: postgres.url }
   const fake = await startFake(
-    answer(
+    respond(
       200,
       { 'Content-Type': 'application/json' },
       '{"usage":{"prompt_tokens":1,"completion_tokens":2}}',

@@ -9,7 +9,7 @@ import { createMistral } from '@ai-sdk/mistral'
 import type { LanguageModel } from 'ai'
 import { z } from 'zod'
 import { headerOf } from '../support/providers/fake.ts'
-import { ELSEWHERE, MEDIA, providers } from './answers.ts'
+import { ELSEWHERE, MEDIA, providers } from './responses.ts'
 import { load, MAJORS, makeProject, type Loaded, type Major } from './project.ts'
 import { startProxied, UPSTREAM_SECRET, type Proxied } from './proxied.ts'
 

@@ -13,7 +13,7 @@ import type { Browser } from 'playwright-core'
 import { rolldown } from 'rolldown'
 import { launchChromium } from '../browser/chromium.ts'
 import { headerOf } from '../support/providers/fake.ts'
-import { providers } from './answers.ts'
+import { providers } from './responses.ts'
 import { load, MAJORS, makeProject, ROOT, type Major } from './project.ts'
 import { startProxied, type Proxied } from './proxied.ts'
 
@@ -59,7 +59,7 @@ async function assertTypes(folder: string): Promise<void> {
   )
 }
 
-/** Opens a page, asks, and reads the answer as it grows. */
+/** Opens a page, asks, and reads the response as it grows. */
 async function ask(t: TestContext, url: string): Promise<string> {
   const context = await browser.newContext()
   t.after(() => context.close())
@@ -68,15 +68,15 @@ async function ask(t: TestContext, url: string): Promise<string> {
   page.on('pageerror', (error) => wrong.push(String(error)))
   await page.goto(url, { waitUntil: 'networkidle' })
   await page.getByRole('button').click()
-  const answer = page.locator('p')
-  await answer
+  const response = page.locator('p')
+  await response
     .filter({ hasText: 'Hello from Gemini' })
     .waitFor({ timeout: 60_000 })
     .catch((error: unknown) => {
       throw new Error(`${String(error)}\n${wrong.join('\n')}`)
     })
   assert.deepEqual(wrong, [])
-  return (await answer.textContent()) ?? ''
+  return (await response.textContent()) ?? ''
 }
 
 // The projects of the other tests lie in the repository, so that they would find what only the
@@ -177,7 +177,8 @@ for (const major of MAJORS) {
 
 test('examples/next: the bundler puts the key into the page', { timeout: 300_000 }, async (t) => {
   const { folder, proxied, key, env } = await example(t, 'next', 7)
-  // Making its scripts small is Next's work, and a third of the build's CPU (17.4 s instead of 11.6).
+  // Making its scripts small is Next's work, and a third of the build's CPU (17.4 s instead of
+  // 11.6).
   writeFileSync(
     join(folder, 'next.config.mjs'),
     'export default { experimental: { turbopackMinify: false, turbopackSourceMaps: false } }',

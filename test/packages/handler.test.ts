@@ -17,9 +17,9 @@ import {
 } from '@proxy-sdk/core'
 import { generateText, streamText } from 'ai'
 import { Hono } from 'hono'
-import { answer, head, type Script } from '../support/providers/fake.ts'
+import { respond, head, type Script } from '../support/providers/fake.ts'
 import { until } from '../support/until.ts'
-import { providers } from './answers.ts'
+import { providers } from './responses.ts'
 import { startProxied } from './proxied.ts'
 
 type Handler = (request: Request) => Promise<Response>
@@ -111,7 +111,7 @@ for (const [name, mount] of Object.entries(MOUNTS)) {
 const AUTHORIZATIONS: [what: string, authorization: Authorization, status: number, key?: string][] =
   [
     ['no', false, 401],
-    ['an answer of its own', new Response('Sign in first.', { status: 403 }), 403],
+    ['a response of its own', new Response('Sign in first.', { status: 403 }), 403],
     ['a key of its own', { apiKey: 'tmk_AAAAAAAAAAAA_wrong' }, 401, 'tmk_AAAAAAAAAAAA_wrong'],
     ['a context key', { contextKey: 'Zoë' }, 200],
   ]
@@ -120,7 +120,7 @@ test('authorize decides about every request', async (t) => {
   const cases = Object.fromEntries(
     AUTHORIZATIONS.map(([what, authorization]) => [what, authorization]),
   )
-  const { proxied, ask, key } = await start(t, answer(200, {}, 'ok'), {
+  const { proxied, ask, key } = await start(t, respond(200, {}, 'ok'), {
     authorize: async ({ headers }) => cases[headers.get('X-Case') ?? '']!,
   })
   for (const [what, , status, seen] of AUTHORIZATIONS) {
@@ -135,7 +135,7 @@ test('authorize decides about every request', async (t) => {
 })
 
 test("the caller's cookies, credentials and addresses stop at the route", async (t) => {
-  const { proxied, ask } = await start(t, answer(200, {}, 'ok'))
+  const { proxied, ask } = await start(t, respond(200, {}, 'ok'))
   const own = {
     Cookie: 'session=secret1',
     Authorization: 'Bearer secret2',
@@ -150,7 +150,7 @@ test("the caller's cookies, credentials and addresses stop at the route", async 
 })
 
 test("paths that are not the proxy's go nowhere", async (t) => {
-  const { proxied, page } = await start(t, answer(200, {}, 'ok'))
+  const { proxied, page } = await start(t, respond(200, {}, 'ok'))
   for (const path of [
     '/',
     '/api/ai',
@@ -165,7 +165,7 @@ test("paths that are not the proxy's go nowhere", async (t) => {
 test('a redirect leads back through the route', async (t) => {
   const { page, ask } = await start(
     t,
-    answer(302, { Location: 'https://api.openai.com/v1/elsewhere' }, ''),
+    respond(302, { Location: 'https://api.openai.com/v1/elsewhere' }, ''),
   )
   const response = await ask({ redirect: 'manual' })
   assert.equal(response.status, 302)
@@ -175,7 +175,7 @@ test('a redirect leads back through the route', async (t) => {
 test('a response compressed without being asked for is labelled correctly', async (t) => {
   const { ask } = await start(
     t,
-    answer(
+    respond(
       200,
       { 'Content-Encoding': 'gzip', 'Content-Type': 'text/plain' },
       gzipSync('plain text'),

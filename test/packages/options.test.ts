@@ -10,7 +10,7 @@ import { builtPackages, folderInDist, load, MAJORS, makeProject } from './projec
 
 const run = promisify(execFile)
 
-/** A fetch that answers as Gemini does, and the headers and addresses that it was given. */
+/** A fetch that responds as Gemini does, and the headers and addresses that it was given. */
 function gemini(): { fetch: typeof fetch; sent: { address: string; headers: Headers }[] } {
   const sent: { address: string; headers: Headers }[] = []
   const fetch = async (input: unknown, init?: RequestInit): Promise<Response> => {

@@ -22,7 +22,7 @@ import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { CLIENT_PACKAGES } from '../../scripts/build-packages.ts'
 import { startProxied } from './proxied.ts'
-import { providers } from './answers.ts'
+import { providers } from './responses.ts'
 import { builtPackages, link, MAJORS, makeProject, ROOT } from './project.ts'
 import { measure } from './sizes.ts'
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { createToken } from '../../server/accounts/tokens.ts'
 import type { KeyInput } from '../../server/keys/keys.ts'
-import { answer, type FakeProvider, type Script } from '../support/providers/fake.ts'
+import { respond, type FakeProvider, type Script } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
 import type { Ends } from '../support/temporary.ts'
 
@@ -36,7 +36,7 @@ export interface Proxied {
 /** Starts all of it; it ends with the test. */
 export async function startProxied(
   t: Ends,
-  script: Script = answer(200, {}, 'ok'),
+  script: Script = respond(200, {}, 'ok'),
   env: Record<string, string> = {},
 ): Promise<Proxied> {
   const settingsFor = (origin: string) =>

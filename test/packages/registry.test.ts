@@ -7,7 +7,7 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createProxyRegistry } from '@proxy-sdk/core'
 import { embedMany, generateText, streamText } from 'ai'
-import { providers } from './answers.ts'
+import { providers } from './responses.ts'
 import { load, makeProject, MAJORS } from './project.ts'
 import { startProxied, UPSTREAM_SECRET } from './proxied.ts'
 

@@ -2,8 +2,8 @@
 // our sentence.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer } from '../support/providers/fake.ts'
-import { providers } from './answers.ts'
+import { respond } from '../support/providers/fake.ts'
+import { providers } from './responses.ts'
 import { load, MAJORS, makeProject } from './project.ts'
 import { startProxied } from './proxied.ts'
 
@@ -19,7 +19,7 @@ for (const major of MAJORS) {
       apiKey: await proxied.key(),
       proxyUrl: proxied.proxyUrl,
     })
-    const slow = answer(
+    const slow = respond(
       429,
       { 'Content-Type': 'application/json', 'Retry-After-Ms': String(WAIT) },
       '{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}}',

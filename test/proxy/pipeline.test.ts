@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { createSecret } from '../../server/common/secrets.ts'
 import { flushJournal } from '../../server/ledger/settlement/journal.ts'
-import { answer, headerOf, type Script } from '../support/providers/fake.ts'
+import { respond, headerOf, type Script } from '../support/providers/fake.ts'
 import { BINARY, chunked, SCRIPTED } from '../support/providers/scripts.ts'
 import { until } from '../support/until.ts'
 import { changeKey, revokeKey, type KeyInput } from '../../server/keys/keys.ts'
 import { rotateKey } from '../../server/keys/rotation.ts'
 import type { Store } from '../../server/store/open.ts'
-import { begin, readAnswer, type Answer } from './support/relayed.ts'
+import { begin, readResponse, type ReceivedResponse } from './support/relayed.ts'
 import {
   ANTHROPIC,
   GOOGLE,
@@ -43,7 +43,7 @@ async function settled({ running }: Served, id?: string) {
 test('a request reaches the provider byte for byte, with our credential instead of the key', async (t) => {
   const served = await startServed(
     t,
-    answer(
+    respond(
       200,
       JSON_TYPE,
       '{"usage":{"prompt_tokens":11,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":4}}}',
@@ -122,9 +122,9 @@ test('a request reaches the provider byte for byte, with our credential instead 
 
 test("every response has the ledger's request id beside the provider's own", async (t) => {
   const theirs = { 'X-Request-Id': 'theirs', 'X-Proxy-Request-Id': 'also theirs' }
-  const served = await startServed(t, answer(200, theirs, '{}'))
+  const served = await startServed(t, respond(200, theirs, '{}'))
   const { secret } = await served.key()
-  const idsOf = ({ rawHeaders }: Answer): (string | null)[] =>
+  const idsOf = ({ rawHeaders }: ReceivedResponse): (string | null)[] =>
     ['x-request-id', 'x-proxy-request-id'].map((name) => headerOf(rawHeaders, name))
   const [upstreams, ours] = idsOf(
     await served.send(secret, CHAT, { body: '{"model":"gpt-5"}', headers: JSON_TYPE }),
@@ -142,12 +142,12 @@ test("every response has the ledger's request id beside the provider's own", asy
 })
 
 test('every response to a limited key shows the remaining requests, unless the provider sends its own limits', async (t) => {
-  const served = await startServed(t, answer(200, {}, '{}'))
+  const served = await startServed(t, respond(200, {}, '{}'))
   const { secret } = await served.key({ rpm: 3 })
   const unlimited = await served.key()
   const ask = (key: string, address = CHAT) =>
     served.send(key, address, { body: '{"model":"gpt-5"}', headers: JSON_TYPE })
-  const told = ({ rawHeaders }: Answer) =>
+  const told = ({ rawHeaders }: ReceivedResponse) =>
     ['ratelimit-policy', 'ratelimit'].map((name) =>
       headerOf(rawHeaders, name)?.replace(/t=(\d|[1-5]\d|60)$/, 't=T'),
     )
@@ -160,9 +160,9 @@ test('every response to a limited key shows the remaining requests, unless the p
     assert.deepEqual(told(await ask(secret, 'https://nowhere.test/')), [policy, left])
     if (left.includes('3')) assert.deepEqual(told(await ask(secret)), [policy, '"rpm";r=2;t=T'])
   }
-  served.fake.play(answer(200, { 'RateLimit-Limit': '7' }, '{}'))
+  served.fake.play(respond(200, { 'RateLimit-Limit': '7' }, '{}'))
   assert.deepEqual(told(await ask(secret)), [undefined, undefined])
-  served.fake.play(answer(500, {}, '{}'))
+  served.fake.play(respond(500, {}, '{}'))
   assert.equal((await ask(secret)).status, 500)
   const refused = await ask(secret)
   assert.deepEqual([refused.status, ...told(refused)], [429, policy, '"rpm";r=0;t=T'])
@@ -170,7 +170,7 @@ test('every response to a limited key shows the remaining requests, unless the p
 })
 
 test('every kind of response passes unchanged', async (t) => {
-  const served = await startServed(t, answer(500, {}))
+  const served = await startServed(t, respond(500, {}))
   for (const models of [null, ['gpt-*']]) {
     const { secret } = await served.key({ models })
     for (const { name, script, status, headers, body, trailers } of SCRIPTED) {
@@ -217,7 +217,7 @@ test('no part of a response names our account or has hop-by-hop headers', async 
 })
 
 test('bodies of every kind are forwarded unchanged, buffered or streamed', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const large = Buffer.concat([
     Buffer.from('{"model":"gpt-5","x":"'),
     Buffer.alloc(3_000_000, 'y'),
@@ -262,7 +262,7 @@ test('bodies of every kind are forwarded unchanged, buffered or streamed', async
   }
 })
 
-/** TABLE of requests that are refused: what was sent, the answer, and the code. */
+/** TABLE of requests that are refused: what was sent, the response, and the code. */
 const REFUSED: {
   name: string
   method?: string
@@ -367,7 +367,7 @@ const REFUSED: {
 ]
 
 test("a refused request gets its code in the provider's error format and is never sent", async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const [any, scoped] = [await served.key(), await served.key({ models: ['gpt-*'] })]
   for (const row of REFUSED) {
     const { secret } = row.scoped ? scoped : any
@@ -405,7 +405,7 @@ test("a refused request gets its code in the provider's error format and is neve
 })
 
 test('invalid keys are refused', async (t) => {
-  const served = await startServed(t, answer(200, {}, 'ok'))
+  const served = await startServed(t, respond(200, {}, 'ok'))
   const expired = await served.key({ expires_at: Date.now() - 1 })
   const bound = await served.key({ allowed_origins: ['https://app.test'] })
   const typo = `${bound.secret.slice(0, -1)}${bound.secret.endsWith('0') ? '1' : '0'}`
@@ -433,14 +433,14 @@ test('invalid keys are refused', async (t) => {
 })
 
 test('a full limit is a 429 with the actual wait, and only admitted requests reach the provider', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret } = await served.key({ rpm: 5 })
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 60 }, () => served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })),
   )
-  assert.equal(answers.filter(({ status }) => status === 200).length, 5)
+  assert.equal(responses.filter(({ status }) => status === 200).length, 5)
   assert.equal(served.fake.requests.length, 5)
-  for (const { status, rawHeaders } of answers) {
+  for (const { status, rawHeaders } of responses) {
     if (status === 200) continue
     assert.equal(status, 429)
     const wait = Number(headerOf(rawHeaders, 'retry-after-ms'))
@@ -452,13 +452,13 @@ test('a full limit is a 429 with the actual wait, and only admitted requests rea
 })
 
 test('tokens are read from every form of response', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { secret } = await served.key()
   const usage = '{"id":"x","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}'
   const gemini = '{"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":6}}'
   const forms: [name: string, address: string, script: Script][] = [
-    ['JSON', CHAT, answer(200, JSON_TYPE, usage)],
-    ['gzip', CHAT, answer(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, gzipSync(usage))],
+    ['JSON', CHAT, respond(200, JSON_TYPE, usage)],
+    ['gzip', CHAT, respond(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, gzipSync(usage))],
     [
       'SSE',
       CHAT,
@@ -483,7 +483,7 @@ test('tokens are read from every form of response', async (t) => {
 })
 
 test('any model name and any token count can be stored', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { secret } = await served.key()
   const long = randomBytes(1_400).toString('base64url')
   const counted = (count: string) => `{"usage":{"prompt_tokens":${count},"completion_tokens":6}}`
@@ -491,7 +491,7 @@ test('any model name and any token count can be stored', async (t) => {
     name: string,
     address: string,
     model: string | null,
-    answer: string,
+    response: string,
     tokens: number | null,
   ][] = [
     [
@@ -514,7 +514,7 @@ test('any model name and any token count can be stored', async (t) => {
     ],
   ]
   for (const [name, address, model, text, tokens] of rows) {
-    served.fake.play(answer(200, JSON_TYPE, text))
+    served.fake.play(respond(200, JSON_TYPE, text))
     const got = await served.send(secret, address, { body: '{}', headers: JSON_TYPE })
     const row = await settled(served, headerOf(got.rawHeaders, 'x-proxy-request-id')!)
     assert.deepEqual(
@@ -526,7 +526,7 @@ test('any model name and any token count can be stored', async (t) => {
 })
 
 test('provider failures are reported and recorded', async (t) => {
-  const served = await startServed(t, answer(500, {}), { TOLLMARK_FIRST_BYTE_TIMEOUT: '1s' })
+  const served = await startServed(t, respond(500, {}), { TOLLMARK_FIRST_BYTE_TIMEOUT: '1s' })
   const { secret } = await served.key()
   const rows: [script: Script, status: number, code: string][] = [
     [(one) => one.reset(), 502, 'upstream_unreachable'],
@@ -546,7 +546,7 @@ test('provider failures are reported and recorded', async (t) => {
 })
 
 test('a key in the place of a model is neither repeated nor recorded', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret: other } = createSecret('tmk')
   const sent = { body: JSON.stringify({ model: other }), headers: JSON_TYPE }
   const { secret } = await served.key({})
@@ -559,7 +559,7 @@ test('a key in the place of a model is neither repeated nor recorded', async (t)
 })
 
 test('a request without a credential releases everything: limit and ledger are unchanged', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret } = await served.key({ rpm: 1 })
   const ask = (address: string) =>
     served.send(secret, address, { body: '{"model":"m"}', headers: JSON_TYPE })
@@ -580,7 +580,7 @@ test('a request without a credential releases everything: limit and ledger are u
 })
 
 test('two Authorization or Origin headers are refused, whatever their values', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret } = await served.key()
   const key = `Authorization: Bearer ${secret}\r\n`
   const rows: [lines: string, status: number][] = [
@@ -613,7 +613,7 @@ test('concurrent requests are limited, and refused ones do not count', async (t)
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const served = await startServed(
     t,
-    (one) => released.then(() => answer(200, JSON_TYPE, '{}')(one)),
+    (one) => released.then(() => respond(200, JSON_TYPE, '{}')(one)),
     { TOLLMARK_MAX_OPEN: '2' },
   )
   const { secret } = await served.key()
@@ -640,7 +640,7 @@ test('concurrent requests are limited, and refused ones do not count', async (t)
 
 /**
  * TABLE of requests whose bodies are read before the provider sees any of them: of which key, how
- * they end, and how they are answered.
+ * they end, and what they get.
  */
 const HELD: [
   what: string,
@@ -650,16 +650,16 @@ const HELD: [
   script: Script,
   status: number,
 ][] = [
-  ['passes', { models: ['gpt-*'] }, CHAT, '{"model":"gpt-5"}', answer(200, JSON_TYPE, '{}'), 200],
-  ['names another model', { models: ['gpt-*'] }, CHAT, '{"model":"o3"}', answer(200, {}), 403],
-  ['cannot be read', { models: ['gpt-*'] }, CHAT, '{"model":', answer(200, {}), 400],
-  ['is too large', { models: ['gpt-*'] }, CHAT, [Buffer.alloc(1_500, 32)], answer(200, {}), 413],
+  ['passes', { models: ['gpt-*'] }, CHAT, '{"model":"gpt-5"}', respond(200, JSON_TYPE, '{}'), 200],
+  ['names another model', { models: ['gpt-*'] }, CHAT, '{"model":"o3"}', respond(200, {}), 403],
+  ['cannot be read', { models: ['gpt-*'] }, CHAT, '{"model":', respond(200, {}), 400],
+  ['is too large', { models: ['gpt-*'] }, CHAT, [Buffer.alloc(1_500, 32)], respond(200, {}), 413],
   [
     'is too large to be looked through for objects',
     {},
     `${OPENAI}/v1/responses`,
     [Buffer.alloc(1_500, 32)],
-    answer(200, JSON_TYPE, '{}'),
+    respond(200, JSON_TYPE, '{}'),
     413,
   ],
   [
@@ -667,7 +667,7 @@ const HELD: [
     { objects: 'upstream' },
     `${OPENAI}/v1/responses`,
     [Buffer.alloc(1_500, 32)],
-    answer(200, JSON_TYPE, '{}'),
+    respond(200, JSON_TYPE, '{}'),
     200,
   ],
   [
@@ -675,7 +675,7 @@ const HELD: [
     { models: ['*'] },
     'https://api.mistral.ai/v1/chat/completions',
     '{"model":"m"}',
-    answer(200, {}),
+    respond(200, {}),
     502,
   ],
   [
@@ -689,7 +689,7 @@ const HELD: [
 ]
 
 test('a buffered body is freed when its request ends, however it ends', async (t) => {
-  const served = await startServed(t, answer(500, {}), { TOLLMARK_MAX_BODY: '1000' })
+  const served = await startServed(t, respond(500, {}), { TOLLMARK_MAX_BODY: '1000' })
   for (const [what, wishes, address, body, script, status] of HELD) {
     served.fake.play(script)
     const { secret } = await served.key(wishes)
@@ -703,7 +703,7 @@ test('a buffered body is freed when its request ends, however it ends', async (t
 })
 
 test('a large buffered body is forwarded byte for byte, with a length or in chunks', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret } = await served.key({ models: ['gpt-*'] })
   const whole = Buffer.from(`{"model":"gpt-5","input":"${'äbc'.repeat(1_500_000)}"}`)
   const chunks: Buffer[] = []
@@ -718,7 +718,7 @@ test('a large buffered body is forwarded byte for byte, with a length or in chun
 test('redirects are passed on; to an allowed host they lead through the proxy', async (t) => {
   const served = await startServed(
     t,
-    answer(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }),
+    respond(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }),
   )
   const { secret } = await served.key({ objects: 'upstream' })
   const inside = await served.send(secret, `${GOOGLE}/v1beta/files/x:download`, { method: 'GET' })
@@ -726,7 +726,7 @@ test('redirects are passed on; to an allowed host they lead through the proxy', 
     headerOf(inside.rawHeaders, 'location'),
     `/proxy?url=${encodeURIComponent(`${GOOGLE}/v1beta/files/x:download?alt=media`)}`,
   )
-  served.fake.play(answer(307, { Location: 'https://storage.example.com/blob' }))
+  served.fake.play(respond(307, { Location: 'https://storage.example.com/blob' }))
   const outside = await served.send(secret, `${GOOGLE}/v1beta/files/x:download`, { method: 'GET' })
   assert.deepEqual(
     [outside.status, headerOf(outside.rawHeaders, 'location')],
@@ -736,7 +736,7 @@ test('redirects are passed on; to an allowed host they lead through the proxy', 
 })
 
 test('only the key that created an object can reach it', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-abc","object":"file"}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{"id":"file-abc","object":"file"}'))
   const [mine, theirs] = [await served.key(), await served.key()]
   await served.send(mine.secret, `${OPENAI}/v1/files`, {
     body: '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\ny\r\n--x--\r\n',
@@ -754,7 +754,7 @@ test('only the key that created an object can reach it', async (t) => {
 })
 
 test('100 Continue is sent once the request is admitted', async (t) => {
-  const served = await startServed(t, answer(200, {}, 'ok'))
+  const served = await startServed(t, respond(200, {}, 'ok'))
   const { secret } = await served.key()
   const head = (key: string) =>
     `POST /proxy?url=${encodeURIComponent(CHAT)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: 2\r\n\r\n`
@@ -767,7 +767,7 @@ test('100 Continue is sent once the request is admitted', async (t) => {
 })
 
 test('preflights need no key', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const got = await served.send('', CHAT, {
     method: 'OPTIONS',
     headers: { Origin: 'https://a.test', 'Access-Control-Request-Headers': 'x-custom' },
@@ -780,7 +780,7 @@ test('preflights need no key', async (t) => {
 })
 
 test('a connection can mix proxied requests with others', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{"a":1}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{"a":1}'))
   const { secret } = await served.key({ models: ['gpt-*'] })
   const proxied = (last: string) =>
     `POST /proxy?url=${encodeURIComponent(CHAT)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\n${last}Content-Length: 17\r\n\r\n{"model":"gpt-5"}`
@@ -800,7 +800,7 @@ test('a connection can mix proxied requests with others', async (t) => {
 })
 
 test('a key stops working the moment it is disabled, rotated or revoked', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret, id } = await served.key()
   const status = async (text: string): Promise<number> =>
     (await served.send(text, CHAT, { body: '{}', headers: JSON_TYPE })).status
@@ -822,8 +822,8 @@ test('a key stops working the moment it is disabled, rotated or revoked', async 
 })
 
 /**
- * TABLE of what becomes of a key while the body of its request is on its way, and how that request
- * is answered.
+ * TABLE of what becomes of a key while the body of its request is on its way, and what that request
+ * gets.
  */
 const MEANWHILE: [
   what: string,
@@ -850,7 +850,7 @@ const MEANWHILE: [
 ]
 
 test("a key that changes while its request's body is read is checked in its new state", async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { running, port, fake } = served
   for (const [what, change, code] of MEANWHILE) {
     const { secret, id } = await served.key({ models: ['gpt-*'] })
@@ -890,7 +890,7 @@ test('on shutdown, streams may finish within the timeout, and the rest is reset'
     await once(response, 'readable')
     return response
   }
-  const [ends, goesOn] = [readAnswer(await begun()), readAnswer(await begun())]
+  const [ends, goesOn] = [readResponse(await begun()), readResponse(await begun())]
   const stopping = served.running[Symbol.asyncDispose]()
   finish()
   const whole = await ends

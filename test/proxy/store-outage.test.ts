@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { z } from 'zod'
 import { verifyWindows } from '../../server/ledger/reports/verify.ts'
-import { answer, headerOf } from '../support/providers/fake.ts'
+import { respond, headerOf } from '../support/providers/fake.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { usedFolder } from '../support/templates.ts'
 import { until } from '../support/until.ts'
@@ -32,7 +32,7 @@ async function startOnFile(
   const path = join(data, 'tollmark.db')
   const served = await startServed(
     t,
-    answer(
+    respond(
       200,
       { 'Content-Type': 'application/json' },
       '{"usage":{"prompt_tokens":1,"completion_tokens":2}}',
@@ -97,7 +97,7 @@ test('an object created during an outage belongs to its creator, during it and a
   t.after(() => database[Symbol.asyncDispose]())
   const served = await startServed(
     t,
-    answer(200, { 'Content-Type': 'application/json' }, '{"id":"file-1"}'),
+    respond(200, { 'Content-Type': 'application/json' }, '{"id":"file-1"}'),
     { DATABASE_URL: database.url.href, TOLLMARK_STORE_GRACE: '1m' },
   )
   const { running, key, send } = served

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { flushJournal } from '../../server/ledger/settlement/journal.ts'
-import { answer } from '../support/providers/fake.ts'
+import { respond } from '../support/providers/fake.ts'
 import { until } from '../support/until.ts'
 import { GOOGLE, OPENAI, raw, startServed } from './support/served.ts'
 
@@ -15,7 +15,7 @@ const handshake = (address: string, secret: string, upgrade: string) =>
 const NEXT = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
 test('a WebSocket is refused with a sentence, and the connection stays usable', async (t) => {
-  const served = await startServed(t, answer(200, {}, 'ok'))
+  const served = await startServed(t, respond(200, {}, 'ok'))
   const { secret } = await served.key()
   const openai = await raw(
     served.port,
@@ -42,7 +42,7 @@ test('a WebSocket is refused with a sentence, and the connection stays usable', 
 })
 
 test('a WebSocket without a valid key gets only that error', async (t) => {
-  const served = await startServed(t, answer(200, {}, 'ok'))
+  const served = await startServed(t, respond(200, {}, 'ok'))
   const { secret } = await served.key()
   const [letter] = secret.slice(-1)
   const wrong = `${secret.slice(0, -1)}${letter === 'a' ? 'b' : 'a'}`
@@ -62,7 +62,7 @@ test('a WebSocket without a valid key gets only that error', async (t) => {
 
 test('an upgrade that may be ignored is ignored', async (t) => {
   // Java's HttpClient offers HTTP/2 so, with every request.
-  const served = await startServed(t, answer(200, {}, 'ok'))
+  const served = await startServed(t, respond(200, {}, 'ok'))
   const { secret } = await served.key()
   const socket = connect({ port: served.port, host: '127.0.0.1' })
   let got = ''

@@ -82,7 +82,7 @@ for (const { kind, open } of KINDS) {
       assert.equal(opened.size, size)
       assert.equal(hashOf(await buffer(opened.stream)), hashOf(bytes))
       assert.equal(await blobs.size(id), size)
-      // The S3 server of these tests answers a range of the first byte alone with everything.
+      // The S3 server of these tests responds to a range of the first byte alone with everything.
       for (const [start, end] of size < 2
         ? []
         : ([

@@ -1,7 +1,7 @@
 // A minimal browser for sign-in tests: keeps its cookie and sends the Origin of its page.
 import assert from 'node:assert/strict'
 import { call } from './harness.ts'
-import type { Answer } from './harness.ts'
+import type { ReceivedResponse } from './harness.ts'
 
 export interface Browser {
   /** The cookie's value; assign it to send another one. */
@@ -11,7 +11,7 @@ export interface Browser {
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<Answer>
+  ): Promise<ReceivedResponse>
 }
 
 /** @param url the server; requests come from one of its pages */
@@ -19,7 +19,7 @@ export function openBrowser(url: string): Browser {
   const browser: Browser = {
     cookie: undefined,
     send: async (method, path, body, headers = {}) => {
-      const answer = await call(url, `/api/v1/${path}`, {
+      const response = await call(url, `/api/v1/${path}`, {
         method,
         headers: {
           origin: url,
@@ -31,9 +31,9 @@ export function openBrowser(url: string): Browser {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      for (const line of answer.headers['set-cookie'] ?? [])
+      for (const line of response.headers['set-cookie'] ?? [])
         browser.cookie = /^tollmark_session=([^;]*)/.exec(line)?.[1] || undefined
-      return answer
+      return response
     },
   }
   return browser
@@ -47,8 +47,11 @@ export async function setUp(
   who = ADMIN,
 ): Promise<Browser> {
   const browser = openBrowser(server.url)
-  const answer = await browser.send('POST', 'setup', { token: tokenOf(server.setupLink!), ...who })
-  assert.equal(answer.status, 201, answer.text)
+  const response = await browser.send('POST', 'setup', {
+    token: tokenOf(server.setupLink!),
+    ...who,
+  })
+  assert.equal(response.status, 201, response.text)
   return browser
 }
 
@@ -60,11 +63,11 @@ export async function invite(
 ): Promise<Browser> {
   const invitation = (await admin.send('POST', 'invitations', {})).json<{ link: string }>()
   const browser = openBrowser(url)
-  const answer = await browser.send('POST', 'invitations/accept', {
+  const response = await browser.send('POST', 'invitations/accept', {
     token: tokenOf(invitation.link),
     ...who,
   })
-  assert.equal(answer.status, 201, answer.text)
+  assert.equal(response.status, 201, response.text)
   return browser
 }
 

@@ -85,22 +85,22 @@ export async function checkDescribed(
   url: string,
   method: string,
   path: string,
-  answer: Received,
+  response: Received,
 ): Promise<void> {
   first ??= firstDescription(url)
   // If this server fails, the next one provides the description.
   first.catch(() => (first = undefined))
   const shared = await first
   try {
-    check(shared, method, path, answer)
+    check(shared, method, path, response)
   } catch (error) {
     const own = await descriptionOf(url)
     if (own === shared) throw error
-    check(own, method, path, answer)
+    check(own, method, path, response)
   }
 }
 
-function check(described: Described, method: string, path: string, answer: Received): void {
+function check(described: Described, method: string, path: string, response: Received): void {
   const pathname = path.split('?')[0] ?? ''
   // A literal path takes precedence over one with a parameter.
   const patterns = Object.keys(described.paths).sort(
@@ -113,45 +113,45 @@ function check(described: Described, method: string, path: string, answer: Recei
     pattern === undefined
       ? undefined
       : described.paths[pattern]![method === 'HEAD' ? 'get' : method.toLowerCase()]
-  const what = `${method} ${path} answered ${answer.status}`
+  const what = `${method} ${path} got ${response.status}`
   if (!operation)
     return assert.equal(
-      answer.status,
+      response.status,
       pattern === undefined ? 404 : 405,
       `${what}, and is not described`,
     )
-  const response = operation.responses[String(answer.status)]
-  assert.ok(response, `${what}, which is not described`)
-  for (const [name, { required }] of Object.entries(response.headers ?? {})) {
+  const expected = operation.responses[String(response.status)]
+  assert.ok(expected, `${what}, which is not described`)
+  for (const [name, { required }] of Object.entries(expected.headers ?? {})) {
     if (required)
       assert.ok(
-        answer.headers[name.toLowerCase()] !== undefined,
+        response.headers[name.toLowerCase()] !== undefined,
         `${what} without the header ${name}`,
       )
   }
-  const known = new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase()))
+  const known = new Set(Object.keys(expected.headers ?? {}).map((name) => name.toLowerCase()))
   for (const name of HEADERS)
     assert.ok(
-      answer.headers[name] === undefined || known.has(name),
+      response.headers[name] === undefined || known.has(name),
       `${what} with ${name}, which is not described`,
     )
-  const type = answer.headers['content-type']?.split(';')[0]
+  const type = response.headers['content-type']?.split(';')[0]
   if (type === undefined) return
-  const content = response.content?.[type]
+  const content = expected.content?.[type]
   assert.ok(content, `${what} with ${type}, which is not described`)
   // Ranges and compressed bytes are not JSON.
   if (
     !/\bjson$/.test(type) ||
     method === 'HEAD' ||
-    answer.status === 206 ||
-    answer.headers['content-encoding'] !== undefined
+    response.status === 206 ||
+    response.headers['content-encoding'] !== undefined
   )
     return
   assert.ok(content.schema, `${what} with JSON whose shape is not described`)
-  const { success, error } = shapeOf(described, content.schema).safeParse(JSON.parse(answer.text))
+  const { success, error } = shapeOf(described, content.schema).safeParse(JSON.parse(response.text))
   assert.ok(
     success,
-    `${what} with another shape than is described: ${error && z.prettifyError(error)}\n${answer.text}`,
+    `${what} with another shape than is described: ${error && z.prettifyError(error)}\n${response.text}`,
   )
 }
 

@@ -16,11 +16,11 @@ import type { Running } from '../../server/app/serve.ts'
 import { checkDescribed } from './described.ts'
 import type { Form } from './form.ts'
 import { LAUNCHER, MAIN, NODE_FLAGS, TEST_FLAGS } from './node.ts'
-import { answerOf, start, type Answer, type Call } from './request.ts'
+import { responseOf, start, type ReceivedResponse, type Call } from './request.ts'
 import { storeSettings } from './store-settings.ts'
 import { usedFolder } from './templates.ts'
 
-export { answerOf, start, type Answer } from './request.ts'
+export { responseOf, start, type ReceivedResponse } from './request.ts'
 
 /**
  * Sends one request on a connection of its own and reads the response, which /openapi.json must
@@ -30,7 +30,7 @@ export async function call(
   url: string,
   path: string,
   { method = 'GET', token, headers = {}, body }: Call = {},
-): Promise<Answer> {
+): Promise<ReceivedResponse> {
   const outgoing = start(url, path, {
     method,
     token,
@@ -44,9 +44,9 @@ export async function call(
   // A server may respond before it has read everything, and then close. The response counts.
   outgoing.on('error', () => {})
   outgoing.end(body)
-  const answer = await answerOf(outgoing)
-  await checkDescribed(url, method, path, answer)
-  return answer
+  const response = await responseOf(outgoing)
+  await checkDescribed(url, method, path, response)
+  return response
 }
 
 /** Uploads a form to POST /api/v1/convert. */
@@ -55,7 +55,7 @@ export function convert(
   token: string | undefined,
   { contentType, body }: Form,
   headers: OutgoingHttpHeaders = {},
-): Promise<Answer> {
+): Promise<ReceivedResponse> {
   return call(url, '/api/v1/convert', {
     method: 'POST',
     token,
@@ -65,17 +65,17 @@ export function convert(
 }
 
 /** Asserts that a response is this problem, complete according to RFC 9457 and our contract. */
-export function assertProblem(answer: Answer, status: number, code: string): void {
-  assert.equal(answer.status, status, answer.text)
-  assert.equal(answer.headers['content-type'], 'application/problem+json')
-  const problem = answer.json()
-  assert.equal(problem['code'], code, answer.text)
+export function assertProblem(response: ReceivedResponse, status: number, code: string): void {
+  assert.equal(response.status, status, response.text)
+  assert.equal(response.headers['content-type'], 'application/problem+json')
+  const problem = response.json()
+  assert.equal(problem['code'], code, response.text)
   assert.equal(problem['status'], status)
-  assert.equal(problem['request_id'], answer.headers['x-request-id'])
+  assert.equal(problem['request_id'], response.headers['x-request-id'])
   for (const field of ['type', 'title', 'detail'])
     assert.ok(typeof problem[field] === 'string' && problem[field].length > 5, field)
   assert.doesNotMatch(
-    answer.text,
+    response.text,
     /\bat .*:\d+:\d+|node_modules|SELECT|INSERT|\/tmp\//,
     'a stack, a path or SQL reaches the caller',
   )

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { PAGE, file, form } from './form.ts'
 import type { Form, Part } from './form.ts'
 import { call } from './harness.ts'
-import type { Answer } from './harness.ts'
+import type { ReceivedResponse } from './harness.ts'
 import { until } from './until.ts'
 import { zip } from './zip.ts'
 
@@ -64,7 +64,7 @@ export const slow = (): Form => upload(pagesOf(1000, 700))
 /** The settings to use with `slow`. */
 export const SLOW = { ...ASYNC, TOLLMARK_CONVERSIONS: '1' }
 
-export function getJob(url: string, token: string, id: string): Promise<Answer> {
+export function getJob(url: string, token: string, id: string): Promise<ReceivedResponse> {
   return call(url, `/api/v1/jobs/${id}`, { token })
 }
 
@@ -88,8 +88,8 @@ export async function jobWhen(
   let job: Job | undefined
   await until(
     async () => {
-      const answer = await getJob(url, token, id)
-      if (answer.status === 200) job = answer.json<Job>()
+      const response = await getJob(url, token, id)
+      if (response.status === 200) job = response.json<Job>()
       return job !== undefined && holds(job)
     },
     60_000,

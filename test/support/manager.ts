@@ -1,11 +1,11 @@
 // Calls the management API with a token.
 import { createToken, type NewToken } from '../../server/accounts/tokens.ts'
 import type { Running } from '../../server/app/serve.ts'
-import { call, type Answer } from './harness.ts'
+import { call, type ReceivedResponse } from './harness.ts'
 
 export interface Manager {
   readonly token: NewToken
-  api(method: string, path: string, body?: unknown): Promise<Answer>
+  api(method: string, path: string, body?: unknown): Promise<ReceivedResponse>
 }
 
 /**

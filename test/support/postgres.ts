@@ -192,7 +192,7 @@ async function startOn(
     ]
     const begin = async (): Promise<Running> => {
       const running = await runGuarded(folder, [join(bin, 'postgres'), ...args], run)
-      await answering(at, () => readFileSync(join(folder, 'log'), 'utf8'))
+      await untilResponding(at, () => readFileSync(join(folder, 'log'), 'utf8'))
       return running
     }
     return handle(folder, at, begin, await begin())
@@ -330,7 +330,7 @@ function unprivileged(): { uid: number; gid: number } | undefined {
   return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
 }
 
-async function answering(port: number, log: () => string): Promise<void> {
+async function untilResponding(port: number, log: () => string): Promise<void> {
   const end = performance.now() + 30_000
   for (;;) {
     const ready = await query(

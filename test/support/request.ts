@@ -6,7 +6,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http'
 
-export interface Answer {
+export interface ReceivedResponse {
   status: number
   headers: IncomingMessage['headers']
   text: string
@@ -36,11 +36,11 @@ export function start(
 }
 
 /** The response to a request; rejects if the connection ends without one. */
-export async function answerOf(outgoing: ClientRequest): Promise<Answer> {
+export async function responseOf(outgoing: ClientRequest): Promise<ReceivedResponse> {
   const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve)
     outgoing.once('error', reject)
-    outgoing.once('close', () => reject(new Error('the connection was closed without an answer')))
+    outgoing.once('close', () => reject(new Error('the connection was closed without a response')))
   })
   const pieces: Buffer[] = []
   for await (const piece of incoming) pieces.push(piece as Buffer)

@@ -162,7 +162,7 @@ test('lost traces are logged when the loss begins and when it ends', async (t) =
     () => 1_700_000_000_000,
     log,
   )
-  const answered = async (): Promise<void> => {
+  const responded = async (): Promise<void> => {
     traces.request({
       request_id: 'req_1',
       method: 'GET',
@@ -172,12 +172,12 @@ test('lost traces are logged when the loss begins and when it ends', async (t) =
     })
     await once(server, 'request')
   }
-  await answered()
-  await answered()
+  await responded()
+  await responded()
   await until(() => said.length > 0)
   status = 200
-  await answered()
-  await answered()
+  await responded()
+  await responded()
   await traces[Symbol.asyncDispose]()
   assert.deepEqual(said, ['traces cannot be delivered and are lost', 'traces are delivered again'])
 })

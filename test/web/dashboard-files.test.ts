@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { buildWhereChanged } from '../../dashboard/build.ts'
 import { openDashboard, type Dashboard } from '../../server/web/dashboard-files.ts'
-import { assertProblem, answerOf, start, startServer } from '../support/harness.ts'
+import { assertProblem, responseOf, start, startServer } from '../support/harness.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
@@ -21,7 +21,7 @@ async function get(
 ) {
   const outgoing = start(url, path, { method, headers })
   outgoing.end()
-  return answerOf(outgoing)
+  return responseOf(outgoing)
 }
 
 test("every page is one document, under a policy that allows only this server's files", async (t) => {

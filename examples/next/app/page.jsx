@@ -8,21 +8,21 @@ import { useState } from 'react'
 const google = createProxyGenai()
 
 export default function Page() {
-  const [answer, setAnswer] = useState('')
+  const [text, setText] = useState('')
 
   async function ask() {
-    setAnswer('')
+    setText('')
     const { textStream } = streamText({
       model: google('gemini-2.5-flash'),
       prompt: 'Why is the sky blue?',
     })
-    for await (const piece of textStream) setAnswer((before) => before + piece)
+    for await (const piece of textStream) setText((before) => before + piece)
   }
 
   return (
     <main>
       <button onClick={ask}>Why is the sky blue?</button>
-      <p aria-live="polite">{answer}</p>
+      <p aria-live="polite">{text}</p>
     </main>
   )
 }

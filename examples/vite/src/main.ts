@@ -8,13 +8,13 @@ const vertex = createProxyExpress({
   contextKey: 'example',
 })
 
-const answer = document.querySelector('p')!
+const output = document.querySelector('p')!
 
 document.querySelector('button')!.addEventListener('click', async () => {
-  answer.textContent = ''
+  output.textContent = ''
   const { textStream } = streamText({
     model: vertex('gemini-2.5-flash'),
     prompt: 'Why is the sky blue?',
   })
-  for await (const piece of textStream) answer.append(piece)
+  for await (const piece of textStream) output.append(piece)
 })

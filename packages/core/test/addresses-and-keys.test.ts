@@ -11,7 +11,7 @@ import {
   type ManagedFetchConfig,
   type ProxyFetchConfig,
 } from '@proxy-sdk/core'
-import { answer, startFake } from '../../../test/support/providers/fake.ts'
+import { respond, startFake } from '../../../test/support/providers/fake.ts'
 import { startProxied } from '../../../test/packages/proxied.ts'
 
 const KEY = 'tmk_test'
@@ -197,9 +197,9 @@ describe('credentials', () => {
 
 test('a redirect to another origin gets no key', async (t) => {
   const proxied = await startProxied(t)
-  const elsewhere = await startFake(answer(200, {}, 'stored elsewhere'))
+  const elsewhere = await startFake(respond(200, {}, 'stored elsewhere'))
   t.after(() => elsewhere.close())
-  proxied.fake.play(answer(302, { Location: `${elsewhere.origin}/blob` }))
+  proxied.fake.play(respond(302, { Location: `${elsewhere.origin}/blob` }))
   const response = await createProxyFetch({
     proxyUrl: proxied.proxyUrl,
     apiKey: await proxied.key(),
@@ -304,7 +304,7 @@ describe('createManagedFetch', () => {
       assert.deepEqual(outcome[1], [through(UPSTREAM, DEFAULT_PROXY_URL), `Bearer ${KEY}`])
     }
   })
-  test("the AI SDK's error names a default address that nothing answers at", async () => {
+  test("the AI SDK's error names a default address where nothing listens", async () => {
     const refused = new TypeError('fetch failed', {
       cause: new Error('connect ECONNREFUSED 127.0.0.1:8484'),
     })

@@ -325,7 +325,7 @@ const CASES: Case[] = [
     },
   },
   {
-    name: 'aborted while the answer arrives',
+    name: 'aborted while the response arrives',
     run: async (fetch, at) => {
       const controller = new AbortController()
       const response = await fetch(`${at}/drip`, { signal: controller.signal })
@@ -378,14 +378,14 @@ const CASES: Case[] = [
     },
   },
   {
-    name: 'the address of an answer',
+    name: 'the address of a response',
     run: async (fetch, at) => {
       const response = await fetch(`${at}/a?b=%2Fc&d=e+f`)
       return [response.url.replace(at, ''), response.clone().url.replace(at, '')]
     },
   },
   {
-    name: 'the address of an answer behind redirects',
+    name: 'the address of a response behind redirects',
     run: async (fetch, at) => {
       const response = await fetch(`${at}/to?/landing%3Fa=1`)
       return [response.url.replace(at, ''), response.redirected]
@@ -397,12 +397,12 @@ const CASES: Case[] = [
       (await fetch(new Request(`${at}/to?/landing`, { redirect: 'manual' }))).status,
   },
 
-  // Answers.
+  // Responses.
   { name: 'an error of the provider', call: (at) => [`${at}/status/429`] },
-  { name: 'an answer without a body', call: (at) => [`${at}/status/204`] },
-  { name: 'an answer in pieces', call: (at) => [`${at}/pieces`] },
+  { name: 'a response without a body', call: (at) => [`${at}/status/204`] },
+  { name: 'a response in pieces', call: (at) => [`${at}/pieces`] },
   {
-    name: 'an answer that breaks off',
+    name: 'a response that breaks off',
     run: async (fetch, at) => {
       const response = await fetch(`${at}/broken`)
       return response.text()
@@ -467,7 +467,7 @@ const script: Script = async (call) => {
   }
   reply(
     200,
-    { 'Content-Type': 'text/plain; charset=utf-8', 'X-Answered': received.method },
+    { 'Content-Type': 'text/plain; charset=utf-8', 'X-Method': received.method },
     `${received.method} with ${body.length}`,
   )
 }

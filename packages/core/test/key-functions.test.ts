@@ -9,17 +9,17 @@ const UPSTREAM = 'https://api.openai.com/v1/models'
 const OF_THE_PROXY = { 'X-Proxy-Error': 'invalid_api_key' }
 
 /** A fetch through a proxy that sends these responses in order, and the keys that it has seen. */
-function answering(
+function responding(
   apiKey: ApiKey,
-  ...answers: [status: number, headers?: Record<string, string>][]
+  ...responses: [status: number, headers?: Record<string, string>][]
 ): { fetch: typeof fetch; keys: (string | null)[]; bodies: unknown[] } {
   const keys: (string | null)[] = []
   const bodies: unknown[] = []
   const inner = async (_: unknown, init?: RequestInit): Promise<Response> => {
     keys.push(new Headers(init?.headers).get('Authorization'))
     bodies.push(init?.body)
-    const [status, headers] = answers.shift() ?? [200]
-    return new Response('answered', { status, headers: headers ?? {} })
+    const [status, headers] = responses.shift() ?? [200]
+    return new Response('a body', { status, headers: headers ?? {} })
   }
   return {
     fetch: createProxyFetch({ proxyUrl: 'https://proxy.test', apiKey, fetch: inner }),
@@ -39,13 +39,13 @@ const signedOut = (): never => {
 
 describe('a function as the key', () => {
   test('is called for each request', async () => {
-    const { fetch, keys } = answering(oneByOne('tmk_1', ' tmk_2\n'))
+    const { fetch, keys } = responding(oneByOne('tmk_1', ' tmk_2\n'))
     await fetch(UPSTREAM)
     await fetch(UPSTREAM)
     assert.deepEqual(keys, ['Bearer tmk_1', 'Bearer tmk_2'])
   })
   test('is called once more when the proxy refuses its key', async () => {
-    const { fetch, keys, bodies } = answering(
+    const { fetch, keys, bodies } = responding(
       oneByOne('tmk_old', 'tmk_new', 'tmk_third'),
       [401, OF_THE_PROXY],
       [401, { 'X-Proxy-Error': 'api_key_expired' }],
@@ -57,7 +57,7 @@ describe('a function as the key', () => {
     )
   })
   test('a Request with a body is resent in full', async () => {
-    const { fetch, bodies } = answering(oneByOne('tmk_old', 'tmk_new'), [401, OF_THE_PROXY])
+    const { fetch, bodies } = responding(oneByOne('tmk_old', 'tmk_new'), [401, OF_THE_PROXY])
     assert.equal(
       (await fetch(new Request(UPSTREAM, { method: 'POST', body: 'whole' }))).status,
       200,
@@ -74,7 +74,7 @@ describe('a function as the key', () => {
    */
   const FINAL: [
     name: string,
-    answer: [number, Record<string, string>?],
+    first: [number, Record<string, string>?],
     second: string,
     body?: () => ReadableStream,
   ][] = [
@@ -94,22 +94,22 @@ describe('a function as the key', () => {
       () => new ReadableStream({ start: (controller) => controller.close() }),
     ],
   ]
-  for (const [name, answer, second, body] of FINAL) {
+  for (const [name, first, second, body] of FINAL) {
     test(`is not retried: ${name}`, async () => {
-      const { fetch, keys } = answering(oneByOne('tmk_1', second), answer)
+      const { fetch, keys } = responding(oneByOne('tmk_1', second), first)
       const response = await fetch(
         UPSTREAM,
         body ? { method: 'POST', body: body(), duplex: 'half' } : {},
       )
       assert.deepEqual(
         [response.status, await response.text(), keys],
-        [answer[0], 'answered', ['Bearer tmk_1']],
+        [first[0], 'a body', ['Bearer tmk_1']],
       )
     })
   }
   test('an empty result is an error that says what to do; an exception passes through', async () => {
-    await assert.rejects(answering(() => '').fetch(UPSTREAM), /There is no key for the proxy/)
-    await assert.rejects(answering(signedOut).fetch(UPSTREAM), {
+    await assert.rejects(responding(() => '').fetch(UPSTREAM), /There is no key for the proxy/)
+    await assert.rejects(responding(signedOut).fetch(UPSTREAM), {
       name: 'RangeError',
       message: 'signed out',
     })

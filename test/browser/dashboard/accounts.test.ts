@@ -137,9 +137,9 @@ test('wrong passwords are slowed down, and a cookie is useless after sign-out', 
   let seconds = 0
   for (let attempt = 0; attempt < 100 && seconds < 4; attempt++) {
     await page.getByLabel('Password', { exact: true }).fill(`wrong ${attempt}`)
-    const answered = page.waitForResponse('**/api/v1/session')
+    const responded = page.waitForResponse('**/api/v1/session')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    if ((await answered).status() !== 429) continue
+    if ((await responded).status() !== 429) continue
     // The button counts down, and is itself again at the end.
     seconds = Number(
       /(\d+) s/.exec(await page.getByRole('button', { name: /^Try again in/ }).innerText())?.[1] ??

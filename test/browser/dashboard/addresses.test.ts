@@ -98,7 +98,7 @@ test('a request in progress updates until it ends', async (t) => {
     await gate.promise
     await provider(call)
   })
-  const answered = site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })
+  const responded = site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })
   await until(
     async () =>
       ((await (await site.api(cookie, 'GET', '/api/v1/requests')).json()) as { data: unknown[] })
@@ -109,6 +109,6 @@ test('a request in progress updates until it ends', async (t) => {
   await page.getByRole('button', { name: /details of/ }).click()
   await page.getByRole('dialog').getByText('In progress').waitFor()
   gate.resolve()
-  await (await answered).arrayBuffer()
+  await (await responded).arrayBuffer()
   await page.getByRole('dialog').getByText('Waiting for the first byte').waitFor()
 })

@@ -115,8 +115,8 @@ test("the path from the setup link to a key's usage works by keyboard alone", as
 
   // It is settled in a moment; a page that was opened before looks again after half a minute.
   await until(async () => {
-    const answer = await page.request.get(`${site.url}/api/v1/requests?limit=1`)
-    const { data } = (await answer.json()) as { data: { tokens_in: number | null }[] }
+    const response = await page.request.get(`${site.url}/api/v1/requests?limit=1`)
+    const { data } = (await response.json()) as { data: { tokens_in: number | null }[] }
     return data[0]?.tokens_in === 700
   })
 

@@ -41,12 +41,12 @@ test('in detail', async (t) => {
   const key = async (name: string): Promise<Made> =>
     (await (await site.api(cookie, 'POST', '/api/v1/keys', { name })).json()) as Made
   const send = async (secret: string, text = '1/2/3'): Promise<number> => {
-    const answer = await site.proxied(secret, OPENAI, {
+    const response = await site.proxied(secret, OPENAI, {
       model: 'gpt-5',
       messages: [{ role: 'user', content: text }],
     })
-    await answer.arrayBuffer()
-    return answer.status
+    await response.arrayBuffer()
+    return response.status
   }
 
   await t.test('a rotated key shows when its old secret expires, and can end it', async (t) => {

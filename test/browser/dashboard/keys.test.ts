@@ -19,9 +19,9 @@ test('a key is rotated and revoked while a client calls', async (t) => {
   const calling = { goes: true }
   const client = (async () => {
     while (calling.goes) {
-      const answer = await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })
-      await answer.arrayBuffer()
-      statuses.push(answer.status)
+      const response = await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })
+      await response.arrayBuffer()
+      statuses.push(response.status)
       await sleep(20)
     }
   })()
@@ -236,7 +236,7 @@ test('every sortable column sorts both ways, and an unknown order is the default
   for (const header of headers) {
     const seen: string[][] = []
     for (const order of ['descending', 'ascending']) {
-      const sorted = page.waitForResponse((answer) => answer.url().includes('/api/v1/keys?'))
+      const sorted = page.waitForResponse((response) => response.url().includes('/api/v1/keys?'))
       await page.getByRole('columnheader', { name: header }).getByRole('button').click()
       assert.equal((await sorted).status(), 200, `${header}, ${order}`)
       await page.locator(`th[aria-sort=${order}]`, { hasText: header }).waitFor()

@@ -21,12 +21,12 @@ test('the dashboard updates live', async (t) => {
   const key = async (body: object): Promise<Made> =>
     (await (await site.api(cookie, 'POST', '/api/v1/keys', body)).json()) as Made
   const send = async (secret: string, model: string): Promise<string> => {
-    const answer = await site.proxied(secret, OPENAI, {
+    const response = await site.proxied(secret, OPENAI, {
       model,
       messages: [{ role: 'user', content: '1/2/3' }],
     })
-    await answer.arrayBuffer()
-    return answer.headers.get('x-proxy-request-id') ?? ''
+    await response.arrayBuffer()
+    return response.headers.get('x-proxy-request-id') ?? ''
   }
   const { id, secret } = await key({ name: 'Website', models: ['gpt-*'] })
 

@@ -118,12 +118,12 @@ test('a double click sends one request, and a dialog that creates a secret stays
       assert.ok(await dialog.getByRole('button', { name: 'Close' }).isDisabled(), button)
       await page.keyboard.press('Escape')
     }
-    const answered = page.waitForResponse(
-      (answer) =>
-        new URL(answer.url()).pathname.endsWith(call) && answer.request().method() === 'POST',
+    const responded = page.waitForResponse(
+      (response) =>
+        new URL(response.url()).pathname.endsWith(call) && response.request().method() === 'POST',
     )
     gate.resolve()
-    await answered
+    await responded
     if (secret) await page.locator('[data-secret]').waitFor()
     await page.locator('[data-loading]').first().waitFor({ state: 'detached' })
     assert.equal(sent.length, 1, button)
@@ -204,7 +204,7 @@ test('two secrets created at once are both shown', async (t) => {
   await make('/keys?new=1', 'Create key')
   await page.goBack()
   await make('/tokens?new=1', 'Create token')
-  const made = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/keys'))
+  const made = page.waitForResponse((response) => response.url().endsWith('/api/v1/keys'))
   await page.locator('[data-secret]', { hasText: 'tmt_' }).waitFor()
   gate.resolve()
   await made
@@ -225,9 +225,9 @@ test('the second of two secrets is not marked as copied, and focus moves to it',
     await gate.promise
     await route.continue()
   })
-  page.on('response', (answer) => {
-    if (new URL(answer.url()).pathname !== '/api/v1/keys') return
-    if (answer.request().method() === 'POST') made++
+  page.on('response', (response) => {
+    if (new URL(response.url()).pathname !== '/api/v1/keys') return
+    if (response.request().method() === 'POST') made++
     else listed = made === 2
   })
   const make = async (name: string): Promise<void> => {

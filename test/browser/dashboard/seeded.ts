@@ -8,7 +8,7 @@ import { serve, type Running } from '../../../server/app/serve.ts'
 
 export const ADMIN = { email: 'ada@example.com', password: 'correct horse battery' }
 
-/** A server for the browser, before a provider that answers whatever it is asked. */
+/** A server for the browser, before a provider that responds to whatever it is asked. */
 export interface Site extends AsyncDisposable {
   readonly running: Running
   readonly fake: FakeProvider
@@ -29,7 +29,7 @@ export const OPENAI = 'https://api.openai.com/v1/chat/completions'
 export const ANTHROPIC = 'https://api.anthropic.com/v1/messages'
 
 /**
- * Answers in the provider's own form, with as many tokens as the prompt says (`"in/out/cached"`),
+ * Responds in the provider's own form, with as many tokens as the prompt says (`"in/out/cached"`),
  * or the status that it says.
  */
 export const provider: Script = async (call) => {
@@ -37,7 +37,7 @@ export const provider: Script = async (call) => {
   const [, status = '200'] = /status (\d+)/.exec(text) ?? []
   const [, tin = '900', tout = '120', cached = '400'] = /(\d+)\/(\d+)\/(\d+)/.exec(text) ?? []
   const [i, o, c] = [Number(tin), Number(tout), Number(cached)]
-  const answer = call.received.target.includes('generateContent')
+  const response = call.received.target.includes('generateContent')
     ? {
         candidates: [{ content: { parts: [{ text: 'Hello!' }] } }],
         usageMetadata: { promptTokenCount: i, candidatesTokenCount: o, cachedContentTokenCount: c },
@@ -59,7 +59,7 @@ export const provider: Script = async (call) => {
         }
   if (/"stream":true/.test(text) && call.received.target.includes('/messages'))
     return streamed(call, i - c, o, c)
-  const body = JSON.stringify(status === '200' ? answer : { error: { message: 'scripted' } })
+  const body = JSON.stringify(status === '200' ? response : { error: { message: 'scripted' } })
   await call.pause(3 + (text.length % 11))
   call.write(
     head(Number(status), {
@@ -150,8 +150,8 @@ export async function openSite(
     api,
     async setUp() {
       const token = new URL(running.setupLink ?? '').searchParams.get('token')
-      const answer = await api(null, 'POST', '/api/v1/setup', { token, ...ADMIN })
-      return cookieOf(answer)
+      const response = await api(null, 'POST', '/api/v1/setup', { token, ...ADMIN })
+      return cookieOf(response)
     },
     proxied: (secret, address, body) =>
       fetch(`${url}/proxy?url=${encodeURIComponent(address)}`, {
@@ -167,7 +167,7 @@ export async function openSite(
   }
 }
 
-/** The cookie that an answer sets, as a request sends it. */
-export function cookieOf(answer: Response): string {
-  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+/** The cookie that a response sets, as a request sends it. */
+export function cookieOf(response: Response): string {
+  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
 }

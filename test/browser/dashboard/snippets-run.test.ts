@@ -11,7 +11,7 @@ import { choicesFor, snippetsOf } from '../../../dashboard/src/snippets.ts'
 import { PROVIDER_CREDENTIALS } from '../../../server/config/provider-credentials.ts'
 import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { NODE_FLAGS } from '../../support/node.ts'
-import { providers } from '../../packages/answers.ts'
+import { providers } from '../../packages/responses.ts'
 import { eventStream } from '../../proxy/sdk/wire.ts'
 import { chunk, head, type Script } from '../../support/providers/fake.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
@@ -172,9 +172,9 @@ test('every snippet runs, for every provider, streaming or not', async (t) => {
         ),
       ),
     ])
-    const answers = printed(stdout)
-    assert.equal(answers.length, of('curl').length)
-    for (const [name, text] of answers) assert.match(text, /Hello|"Hel"/, name)
+    const responses = printed(stdout)
+    assert.equal(responses.length, of('curl').length)
+    for (const [name, text] of responses) assert.match(text, /Hello|"Hel"/, name)
   })
 
   await t.test('in Node', async () => {
@@ -187,9 +187,9 @@ test('every snippet runs, for every provider, streaming or not', async (t) => {
     )
     writeFileSync(join(folder, 'all.mjs'), script(all))
     const { stdout } = await run(process.execPath, [...NODE_FLAGS, join(folder, 'all.mjs')])
-    const answers = printed(stdout)
-    assert.equal(answers.length, inNode.length)
-    for (const [name, text] of answers) assert.match(text.trim(), /^Hello(?: from .*)?$/, name)
+    const responses = printed(stdout)
+    assert.equal(responses.length, inNode.length)
+    for (const [name, text] of responses) assert.match(text.trim(), /^Hello(?: from .*)?$/, name)
   })
 
   await t.test('Python can parse them', async () => {

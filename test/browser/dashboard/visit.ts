@@ -36,10 +36,10 @@ export async function startSite(t: TestContext, env: Record<string, string> = {}
 }
 
 /**
- * The server that the tests of this process share, which saves half a second of CPU a test: a start,
- * and a site whose code the browser compiles for the first time. Its `setUp` gives each test an
- * administrator of its own, whose keys, requests and conversions nobody else has. What is the whole
- * server's (providers, settings, its clock, its end) must stay as it is.
+ * The server that the tests of this process share, which saves half a second of CPU a test: a
+ * start, and a site whose code the browser compiles for the first time. Its `setUp` gives each test
+ * an administrator of its own, whose keys, requests and conversions nobody else has. What is the
+ * whole server's (providers, settings, its clock, its end) must stay as it is.
  */
 export function shareSite(): Promise<Site> {
   return (shared ??= openShared())
@@ -57,14 +57,14 @@ async function openShared(): Promise<Site> {
       (await (await site.api(first, method, path, body)).json()) as T
     const { link } = await asFirst<{ link: string }>('POST', '/api/v1/invitations', { email })
     const token = new URL(link).searchParams.get('token')
-    const answer = await site.api(null, 'POST', '/api/v1/invitations/accept', {
+    const response = await site.api(null, 'POST', '/api/v1/invitations/accept', {
       token,
       email,
       password: ADMIN.password,
     })
-    const { account } = (await answer.json()) as { account: { id: string } }
+    const { account } = (await response.json()) as { account: { id: string } }
     await asFirst('PATCH', `/api/v1/accounts/${account.id}`, { role: 'admin' })
-    return cookieOf(answer)
+    return cookieOf(response)
   }
   return { ...site, setUp }
 }
@@ -120,7 +120,9 @@ async function clear({ context, page }: Window): Promise<void> {
 }
 
 interface VisitOptions extends BrowserContextOptions {
-  /** Whether nobody else may have the window: the test does what cannot be undone (`page.clock`). */
+  /**
+   * Whether nobody else may have the window: the test does what cannot be undone (`page.clock`).
+   */
   readonly alone?: boolean
 }
 
@@ -200,7 +202,8 @@ interface View {
 
 /**
  * TABLE of how a page is looked at: in both themes, and on a phone. A theme changes colours and
- * nothing else of what axe looks at: in the dark one these rules are all that may find something new.
+ * nothing else of what axe looks at: in the dark one these rules are all that may find something
+ * new.
  */
 const VIEWS: readonly View[] = [
   { colorScheme: 'dark', viewport: DESKTOP, rules: ['color-contrast', 'link-in-text-block'] },

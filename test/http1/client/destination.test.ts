@@ -17,7 +17,7 @@ import { sharedResolve } from '../../../server/http1/client/lookup.ts'
 import { destinationOf, PrivateAddressError } from '../../../server/http1/client/client.ts'
 import { NODE_FLAGS } from '../../support/node.ts'
 import { certificateOf } from '../../support/providers/certificate.ts'
-import { answer, startFake } from '../../support/providers/fake.ts'
+import { respond, startFake } from '../../support/providers/fake.ts'
 
 const UNUSED: SocketUser = { ready: () => {}, read: () => {}, lost: () => {} }
 
@@ -101,7 +101,7 @@ test('addresses that no provider can have are private', () => {
     assert.equal(isPrivateAddress(address), isPrivate, address)
 })
 
-/** A resolver with these answers. */
+/** A resolver with these responses. */
 function resolver(addresses: { address: string; family: number }[]): typeof lookup {
   return ((
     _name: string,
@@ -135,27 +135,27 @@ test('a name that resolves to private addresses is not dialled; of a mixed resul
 })
 
 test('connections that wait for one name share its resolution; later ones resolve again', () => {
-  const asked: [name: string, answer: () => void][] = []
+  const asked: [name: string, respond: () => void][] = []
   const resolve = sharedResolve(
     (hostname, _, found) =>
       void asked.push([hostname, () => found(null, [{ address: '8.8.8.8', family: 4 }])]),
   )
   const lookup = publicLookup(resolve)
-  let answered = 0
+  let resolved = 0
   const dialAll = () => {
     for (let i = 0; i < 1_000; i++)
-      lookup('burst.test', { all: true }, (error) => void (error === null && answered++))
+      lookup('burst.test', { all: true }, (error) => void (error === null && resolved++))
   }
   dialAll()
-  lookup('other.test', { all: true }, (error) => void (error === null && answered++))
+  lookup('other.test', { all: true }, (error) => void (error === null && resolved++))
   assert.deepEqual(
     asked.map(([name]) => name),
     ['burst.test', 'other.test'],
   )
   asked[1]![1]()
-  assert.equal(answered, 1)
+  assert.equal(resolved, 1)
   asked[0]![1]()
-  assert.equal(answered, 1_001)
+  assert.equal(resolved, 1_001)
   dialAll()
   assert.equal(asked.length, 3)
 })
@@ -224,7 +224,7 @@ test('a private address that is not configured is refused before a socket opens'
 test('a certificate for another name or from an unknown issuer ends the connection before anything is sent', async (t) => {
   const { key, cert, file } = certificateOf(t, 'api.openai.com')
   const names: string[] = []
-  const fake = await startFake(answer(200, {}, 'secret'), {
+  const fake = await startFake(respond(200, {}, 'secret'), {
     key,
     cert,
     SNICallback: (name, done) => {

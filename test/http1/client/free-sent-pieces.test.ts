@@ -48,7 +48,7 @@ async function bodyReceived(
     })
   })
   const received = Promise.withResolvers<Buffer>()
-  const answered = Promise.withResolvers<void>()
+  const responded = Promise.withResolvers<void>()
   provider.listen(0, '127.0.0.1')
   await once(provider, 'listening')
   t.after(() => provider.close())
@@ -70,11 +70,11 @@ async function bodyReceived(
       onHead() {},
       onBody() {},
       onPause() {},
-      onEnd: () => answered.resolve(),
-      onError: (error) => answered.reject(error),
+      onEnd: () => responded.resolve(),
+      onError: (error) => responded.reject(error),
     },
   )
-  await answered.promise
+  await responded.promise
   return received.promise
 }
 

@@ -168,10 +168,10 @@ async function follow(place: Place, servers: Opened[], events: readonly Event[])
           return { child, limit, admitted }
         }),
       )
-      const answers = await Promise.all(asked)
-      for (const { child, admitted } of answers) if (admitted) model.note(child)
-      assert.ok(model.room(one.rpm) >= 0 || answers.every(({ admitted }) => !admitted))
-      for (const { child, limit, admitted } of answers) {
+      const responses = await Promise.all(asked)
+      for (const { child, admitted } of responses) if (admitted) model.note(child)
+      assert.ok(model.room(one.rpm) >= 0 || responses.every(({ admitted }) => !admitted))
+      for (const { child, limit, admitted } of responses) {
         assert.ok(model.room(limit, child) >= 0, 'a child passed too often')
         if (!admitted)
           assert.ok(

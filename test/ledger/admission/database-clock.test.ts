@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { DatabaseClock, TOLERANCE_MS } from '../../../server/ledger/admission/database-clock.ts'
 
-/** Answers over two ways of different length each, some time apart. */
+/** Responses over two ways of different length each, some time apart. */
 const exchanges = fc.array(
   fc.record({
     pause: fc.double({ min: 0, max: 10_000, noNaN: true }),

@@ -21,15 +21,16 @@ onEveryStore(
   '10,000 concurrent requests on a key of 5 a minute: exactly 5 pass, with any wall clock and across a restart',
   async (t, place) => {
     const { ledger, clock, close } = await openOn(place)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10_000 }, (_, i) => {
         clock.wallBy = [0, 90_000, -90_000][i % 3]!
         return ledger.admit(admissionRequest('k', 5))
       }),
     )
-    assert.equal(answers.filter(({ admitted }) => admitted).length, 5)
-    for (const answer of answers) {
-      if (!answer.admitted) assert.ok(answer.wait > WINDOW_MS - 10_000 && answer.wait < WINDOW_MS)
+    assert.equal(responses.filter(({ admitted }) => admitted).length, 5)
+    for (const response of responses) {
+      if (!response.admitted)
+        assert.ok(response.wait > WINDOW_MS - 10_000 && response.wait < WINDOW_MS)
     }
     await close()
 
@@ -147,12 +148,12 @@ onEveryStore('each concurrent request is judged by the limit it arrived with', a
 onEveryStore('two servers on one store share the window', async (t, place) => {
   const [one, two] = [await openFor(t, place), await openFor(t, place)]
   for (const rounds of [1, 2, 3]) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 400 }, (_, i) =>
         (i % 2 === 0 ? one : two).ledger.admit(admissionRequest('k', 7)),
       ),
     )
-    assert.equal(answers.filter(({ admitted }) => admitted).length, 7, `round ${rounds}`)
+    assert.equal(responses.filter(({ admitted }) => admitted).length, 7, `round ${rounds}`)
     await pass(place, WINDOW_MS + 1, one.clock, two.clock)
   }
   // One at a time, the other one having rested.

@@ -255,7 +255,7 @@ test('a failed read or write takes no room in a window and blocks no other reque
 })
 
 /**
- * A store whose answers a test can hold back, and which is busy as often as the test says, by
+ * A store whose responses a test can hold back, and which is busy as often as the test says, by
  * procedure.
  */
 function scripted(store: Store): {

@@ -18,10 +18,10 @@ const gone = { closed: true }
 
 /** How many of many requests at once pass: all that the window has room for. */
 async function room(ledger: Ledger, key: string, rpm: number): Promise<number> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 2 * rpm }, () => ledger.admit(admissionRequest(key, rpm))),
   )
-  return answers.filter(({ admitted }) => admitted).length
+  return responses.filter(({ admitted }) => admitted).length
 }
 
 onEveryStore('a disconnected caller uses no room and has no row', async (t, place) => {
@@ -88,7 +88,8 @@ test('after cancellations and failures, exactly as many pass as the written rows
         for (const { key, leaves } of some) {
           const caller = { closed: leaves === 'before' }
           const one = ledger.admit(admissionRequest(`${key}${round}`, RPM), caller).then(
-            (answer) => answer.admitted && (admitted = { ...admitted, [key]: admitted[key] + 1 }),
+            (response) =>
+              response.admitted && (admitted = { ...admitted, [key]: admitted[key] + 1 }),
             (error: unknown) => assert.ok(error instanceof StoreError),
           )
           asked.push(one)

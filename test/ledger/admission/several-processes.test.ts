@@ -16,7 +16,9 @@ import { usedFolder } from '../../support/templates.ts'
 import { until } from '../../support/until.ts'
 import { admissionRequest, movedClock, openFor } from '../support/opened.ts'
 
-/** What is asked for, and how many can pass: `p` has two children, which use up less than it has. */
+/**
+ * What is asked for, and how many can pass: `p` has two children, which use up less than it has.
+ */
 const LIMITS: Record<string, number> = {
   'a:37': 37,
   'b:1': 1,
@@ -115,8 +117,8 @@ test("a request admitted before other processes' admissions arrive is checked ag
     (await ledger.admit(admissionRequest('k', 3))).admitted
   assert.ok(await ask(one))
   assert.ok((await ask(other)) && (await ask(other)))
-  // The first process hears of those two with the answer to this unit, which is on its way when the
-  // next request is decided.
+  // The first process hears of those two with the response to this unit, which is on its way when
+  // the next request is decided.
   const unit = one.ledger.admit(admissionRequest('free', null))
   await new Promise(setImmediate)
   assert.equal(await ask(one), false)
@@ -196,9 +198,9 @@ test('postgres: a wait for another process is before the stamp, and makes no adm
   const waiting = await ask('tollmark_ledger_time()')
   const released = await ask('tollmark_ledger_time()')
   await other.query(`select pg_advisory_unlock(${lock})`)
-  const answer = await reserving
-  assert.ok(answer.kind === 'decided')
-  assert.ok(answer.waited >= (released - waiting) / 1000)
+  const response = await reserving
+  assert.ok(response.kind === 'decided')
+  assert.ok(response.waited >= (released - waiting) / 1000)
   const stamp = await ask('(select mono from admission_stamps)')
   assert.ok(stamp >= released)
 })

@@ -100,9 +100,9 @@ test('a stamp in the future admits no request sooner', async (t) => {
       child_rpm: null,
       pending: [{ ...pending, resolve: () => {}, reject: () => {} }],
     }
-    const answer = await reserveGroups(store, 'one', [group], 0, null, allowance)
-    assert.ok(answer.kind === 'decided')
-    return answer.verdicts[0]!
+    const response = await reserveGroups(store, 'one', [group], 0, null, allowance)
+    assert.ok(response.kind === 'decided')
+    return response.verdicts[0]!
   }
   const state = async () =>
     (await query(

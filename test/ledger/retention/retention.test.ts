@@ -260,10 +260,10 @@ onEveryStore('retention passes numbers without rows in short statements', async 
 })
 
 test('maintenance reports errors and continues; disposing waits for the step in progress', async () => {
-  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  const { promise: responded, resolve: respond } = Promise.withResolvers<void>()
   let [begun, ended] = [0, 0]
   const run = async () => {
-    if (++begun === 3) await answered
+    if (++begun === 3) await responded
     ended++
     throw new Error('the store is full')
   }
@@ -278,7 +278,7 @@ test('maintenance reports errors and continues; disposing waits for the step in 
   await until(() => begun === 3)
   const closing = Promise.resolve(upkeep[Symbol.asyncDispose]()).then(() => ended)
   await setTimeout(1)
-  answer()
+  respond()
   assert.equal(await closing, 3)
   await setTimeout(10)
   assert.equal(begun, 3)

@@ -13,7 +13,7 @@ import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import { openStore } from '../../../server/store/open.ts'
 import { spawnServer } from '../../support/harness.ts'
-import { answer, headerOf, startFake } from '../../support/providers/fake.ts'
+import { respond, headerOf, startFake } from '../../support/providers/fake.ts'
 import { settingsOf } from '../../support/place.ts'
 import type { Place } from '../../support/place.ts'
 
@@ -21,8 +21,8 @@ import type { Place } from '../../support/place.ts'
 const ROUNDS = 2
 const TOGETHER = 3
 const CALLERS = 12
-/** Answers that a server has given when it is killed: then it is under load, on any machine. */
-const ANSWERED = 4
+/** Responses that a server has given when it is killed: then it is under load, on any machine. */
+const RESPONSES = 4
 const RPM = 60
 /** A child of the limited key, with a limit within its own. */
 const CHILD = { ttl: 600, models: null, rpm: 20, allowed_origins: null, end_user: null }
@@ -31,7 +31,7 @@ export const KILLED = `what the upstream received is in the ledger after ${ROUND
 
 export async function killUnderLoad(t: TestContext, place: Place): Promise<void> {
   const fake = await startFake(
-    answer(
+    respond(
       200,
       { 'Content-Type': 'application/json' },
       '{"usage":{"prompt_tokens":1,"completion_tokens":2}}',
@@ -66,7 +66,7 @@ export async function killUnderLoad(t: TestContext, place: Place): Promise<void>
     [...written.values()].every((same) => same.length === 1),
     'no request is written twice',
   )
-  assert.ok(fake.requests.length >= ROUNDS * TOGETHER * ANSWERED)
+  assert.ok(fake.requests.length >= ROUNDS * TOGETHER * RESPONSES)
   for (const { rawHeaders } of fake.requests) {
     const name = headerOf(rawHeaders, 'x-name')!
     assert.ok(
@@ -103,7 +103,7 @@ async function loadUntilKilled(
   const port = Number(new URL(server.url).port)
   await new Promise<void>((resolve) => {
     let passed = 0
-    const pass = () => ++passed === ANSWERED && resolve()
+    const pass = () => ++passed === RESPONSES && resolve()
     for (let i = 0; i < CALLERS; i++) callOn(port, secrets[i % secrets.length]!, pass)
   })
   await sleep(milliseconds)
@@ -114,8 +114,8 @@ async function loadUntilKilled(
 let calls = 0
 
 /**
- * One connection that calls again as soon as it is answered, until it is cut. @param pass told of
- * each answer that came from the upstream
+ * One connection that calls again as soon as it has a response, until it is cut. @param pass told
+ * of each response that came from the upstream
  */
 export function callOn(port: number, secret: string, pass: () => void): void {
   const head = `POST /proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`

@@ -1,7 +1,7 @@
 // A provider that failed before a restart is not healthy after it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer } from '../../support/providers/fake.ts'
+import { respond } from '../../support/providers/fake.ts'
 import { manager } from '../../support/manager.ts'
 import { usedFolder } from '../../support/templates.ts'
 import { until } from '../../support/until.ts'
@@ -24,8 +24,8 @@ async function healthOf(served: Served): Promise<unknown[]> {
   return [openai?.health, openai?.last_error?.status, openai?.last_error?.code]
 }
 
-/** TABLE of answers in turn, and how the provider does after a restart. */
-const CASES: readonly (readonly [answers: readonly number[], health: readonly unknown[]])[] = [
+/** TABLE of responses in turn, and how the provider does after a restart. */
+const CASES: readonly (readonly [responses: readonly number[], health: readonly unknown[]])[] = [
   [[401], ['failing', 401, null]],
   [[500], ['degraded', 500, null]],
   [
@@ -38,14 +38,14 @@ const CASES: readonly (readonly [answers: readonly number[], health: readonly un
   ],
 ]
 
-for (const [answers, health] of CASES)
-  test(`after ${answers.join(', then ')} and a restart a provider is ${String(health[0])}`, async (t) => {
+for (const [responses, health] of CASES)
+  test(`after ${responses.join(', then ')} and a restart a provider is ${String(health[0])}`, async (t) => {
     const data = usedFolder(t)
-    const before = await startServed(t, answer(200, {}), {}, data)
+    const before = await startServed(t, respond(200, {}), {}, data)
     const key = await before.key()
     const { api } = await manager(before)
-    for (const [at, status] of answers.entries()) {
-      before.fake.play(answer(status, JSON_TYPE, '{}'))
+    for (const [at, status] of responses.entries()) {
+      before.fake.play(respond(status, JSON_TYPE, '{}'))
       const sent = await before.send(key.secret, CHAT, {
         method: 'POST',
         headers: JSON_TYPE,
@@ -60,6 +60,6 @@ for (const [answers, health] of CASES)
       )
     }
     await before.running[Symbol.asyncDispose]()
-    const after = await startServed(t, answer(200, {}), {}, data)
+    const after = await startServed(t, respond(200, {}), {}, data)
     assert.deepEqual(await healthOf(after), health)
   })

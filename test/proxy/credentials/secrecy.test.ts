@@ -1,9 +1,9 @@
-// Whatever goes wrong, no secret of a caller or of ours stands in the log or in an answer of the
+// Whatever goes wrong, no secret of a caller or of ours stands in the log or in a response of the
 // proxy.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLog } from '../../../server/common/log.ts'
-import { answer, type Script } from '../../support/providers/fake.ts'
+import { respond, type Script } from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
 import { GOOGLE, OPENAI, SECRETS, startServed } from '../support/served.ts'
 
@@ -14,7 +14,7 @@ test("no log line or response contains a key, valid or not, or a credential of t
   const log = openLog('debug', { write: (line) => void lines.push(line) })
   const served = await startServed(
     t,
-    answer(200, {}, '{}'),
+    respond(200, {}, '{}'),
     { TOLLMARK_FIRST_BYTE_TIMEOUT: '200ms' },
     undefined,
     log,
@@ -39,7 +39,7 @@ test("no log line or response contains a key, valid or not, or a credential of t
     [valid.secret, `https://user:${THEIRS}@api.openai.com/v1/models`],
   ]
   for (const [secret, address, script] of cases) {
-    served.fake.play(script ?? answer(200, {}, '{}'))
+    served.fake.play(script ?? respond(200, {}, '{}'))
     const got = await served.send(secret, address, {
       body: '{"model":"o3"}',
       headers: { 'X-Api-Key': THEIRS, Cookie: `session=${THEIRS}` },

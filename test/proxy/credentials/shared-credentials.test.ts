@@ -1,14 +1,14 @@
-// What one key is answered takes no credential from another key.
+// What one key gets takes no credential from another key.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { answer, headerOf, type Script } from '../../support/providers/fake.ts'
+import { respond, headerOf, type Script } from '../../support/providers/fake.ts'
 import { manager } from '../../support/manager.ts'
 import { until } from '../../support/until.ts'
 import { OPENAI, SECRETS, startServed } from '../support/served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
 const JSON_TYPE = { 'Content-Type': 'application/json' }
-const OK = answer(200, JSON_TYPE, '{}')
+const OK = respond(200, JSON_TYPE, '{}')
 const SPARE = 'sk-spare-upstream'
 
 /**
@@ -61,12 +61,12 @@ async function startShared(
 
 const BOTH = [SECRETS.OPENAI_API_KEY, SPARE].sort()
 
-test('a model that always answers 401 or 429 does not affect others', async (t) => {
+test('a model that always responds with 401 or 429 does not affect others', async (t) => {
   for (const status of [401, 403, 429, 503]) {
     const { one, two, ask, spread, probes, resting } = await startShared(
       t,
       (model) =>
-        model === 'bad' ? answer(status, { ...JSON_TYPE, 'Retry-After': '3600' }, '{}') : null,
+        model === 'bad' ? respond(status, { ...JSON_TYPE, 'Retry-After': '3600' }, '{}') : null,
       OK,
     )
     for (let i = 0; i < 4; i++)
@@ -85,9 +85,9 @@ test('a rejected credential is not used until it works again', async (t) => {
   let refused = SPARE
   const { two, one, ask, spread, probes, resting, tryOut } = await startShared(
     t,
-    (_, secret) => (secret === refused ? answer(401, JSON_TYPE, '{}') : null),
+    (_, secret) => (secret === refused ? respond(401, JSON_TYPE, '{}') : null),
     (call) =>
-      answer(
+      respond(
         headerOf(call.received.rawHeaders, 'authorization') === `Bearer ${refused}` ? 401 : 200,
         JSON_TYPE,
         '{}',
@@ -107,7 +107,8 @@ test('a rejected credential is not used until it works again', async (t) => {
 test('after a 429, requests for that model use the other credential', async (t) => {
   const { one, two, ask, spread, resting } = await startShared(
     t,
-    (model, secret) => (model === 'busy' && secret === SPARE ? answer(429, JSON_TYPE, '{}') : null),
+    (model, secret) =>
+      model === 'busy' && secret === SPARE ? respond(429, JSON_TYPE, '{}') : null,
     OK,
   )
   for (let i = 0; (await ask(one, 'busy', `conversation ${i}`)).status === 200; i++);
@@ -120,7 +121,7 @@ test('after a 429, requests for that model use the other credential', async (t) 
 test('a test call without a response ends with the server, and one runs at a time', async (t) => {
   const shared = await startShared(
     t,
-    () => answer(401, JSON_TYPE, '{}'),
+    () => respond(401, JSON_TYPE, '{}'),
     (call) => call.gone(),
   )
   for (let i = 0; i < 5; i++) await shared.ask(shared.one, 'm', 'the same conversation')

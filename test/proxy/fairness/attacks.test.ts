@@ -1,4 +1,4 @@
-// While one key, account or address does its worst, the requests of every other are answered. In
+// While one key, account or address does its worst, the requests of every other succeed. In
 // full volume: `npm run bench -- fairness`.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
@@ -109,7 +109,7 @@ async function openPlace(t: TestContext): Promise<Place> {
   return { ...attacker, served, port: served.port, other, many: 24, body: 250 * 1024 }
 }
 
-/** What the others do, and what they are answered. */
+/** What the others do, and what they get. */
 const OTHERS: Record<Attack['others'], (place: Place) => Promise<number>> = {
   proxy: async ({ served, other }) =>
     (
@@ -149,18 +149,18 @@ async function underAttack(t: TestContext, place: Place, attack: Attack): Promis
     assert.deepEqual(
       statuses,
       [200, 200],
-      `call ${i}; the attacker got ${JSON.stringify(hostile.answers)}`,
+      `call ${i}; the attacker got ${JSON.stringify(hostile.responses)}`,
     )
   }
-  const strange = Object.keys(hostile.answers).filter(
-    (status) => !attack.answers.includes(Number(status)),
+  const strange = Object.keys(hostile.responses).filter(
+    (status) => !attack.responses.includes(Number(status)),
   )
-  assert.deepEqual(strange, [], `the attacker got ${JSON.stringify(hostile.answers)}`)
+  assert.deepEqual(strange, [], `the attacker got ${JSON.stringify(hostile.responses)}`)
 }
 
 function patience(t: TestContext): Promise<string> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, PATIENCE_MS, 'no answer')
+    const timer = setTimeout(resolve, PATIENCE_MS, 'no response')
     t.after(() => clearTimeout(timer))
   })
 }

@@ -12,8 +12,8 @@ export const SCENE_MODELS: readonly string[] = ['gpt-*', 'text-*', 'whisper-*', 
 export interface Scene {
   readonly port: number
   /**
-   * Of the attacker: a key with {@link SCENE_MODELS}, a key of one request a minute that is used up, a
-   * token for everything.
+   * Of the attacker: a key with {@link SCENE_MODELS}, a key of one request a minute that is used
+   * up, a token for everything.
    */
   readonly key: string
   readonly usedUp: string
@@ -29,8 +29,8 @@ export interface Attack {
   readonly against: readonly string[]
   /** What the others do meanwhile. */
   readonly others: 'proxy' | 'convert'
-  /** What the attacker may be answered. */
-  readonly answers: readonly number[]
+  /** What the attacker may get. */
+  readonly responses: readonly number[]
   /** Left to the bench: in a small volume it shows nothing that another row does not. */
   readonly large?: boolean
   /** Begins it; resolves when it is under way. */
@@ -71,13 +71,13 @@ const upload = (scene: Scene, page: string) => {
 const bodies = (
   name: string,
   make: (bytes: number) => { type: string; bytes: Buffer },
-  answers: readonly number[],
+  responses: readonly number[],
   url = CHAT,
 ): Attack => ({
   name,
   against: ['TOLLMARK_MAX_BODY'],
   others: 'proxy',
-  answers,
+  responses,
   begin: ({ key, body }, hostile) => {
     const { type, bytes } = make(body)
     const first = Buffer.concat([
@@ -88,17 +88,17 @@ const bodies = (
   },
 })
 
-/** Callers who ask again as soon as they are answered. */
+/** Callers who ask again as soon as they have a response. */
 const flood = (
   name: string,
-  answers: readonly number[],
+  responses: readonly number[],
   request: (scene: Scene) => string,
   against: readonly string[] = [],
 ): Attack => ({
   name,
   against,
   others: 'proxy',
-  answers,
+  responses,
   begin: (scene, hostile) =>
     times(Math.min(scene.many, 32), () => hostile.open({ first: request(scene), again: true })),
 })
@@ -117,7 +117,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'bodies that come almost whole, and then a byte now and then',
     against: ['TOLLMARK_MAX_HELD', 'TOLLMARK_BODY_GRACE'],
     others: 'proxy',
-    answers: BUSY,
+    responses: BUSY,
     begin: ({ key, many, body }, hostile) => {
       const first = Buffer.from(
         headOf(key, body) + '{"model":"gpt-5","messages":["'.padEnd(body - 4_096, 'x'),
@@ -131,7 +131,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'bodies of which only a byte comes now and then',
     against: ['TOLLMARK_MAX_OPEN', 'TOLLMARK_MAX_HELD'],
     others: 'proxy',
-    answers: BUSY,
+    responses: BUSY,
     begin: ({ key, many, body }, hostile) =>
       times(many, () =>
         hostile.open({ first: headOf(key, body), trickle: { piece: 'x', every: 1_000 } }),
@@ -141,7 +141,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'small bodies that are never finished',
     against: ['TOLLMARK_MAX_OPEN'],
     others: 'proxy',
-    answers: BUSY,
+    responses: BUSY,
     begin: ({ key, many }, hostile) =>
       times(many * 4, () => hostile.open({ first: headOf(key, 1_024) + SMALL })),
   },
@@ -149,7 +149,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'a body in chunks without end',
     against: ['TOLLMARK_MAX_BODY'],
     others: 'proxy',
-    answers: [...BUSY, 413, 400],
+    responses: [...BUSY, 413, 400],
     begin: ({ key, body }, hostile) =>
       times(4, () =>
         hostile.open({
@@ -167,7 +167,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'chunks of one byte',
     against: ['TOLLMARK_MAX_BODY'],
     others: 'proxy',
-    answers: [...BUSY, 413, 400],
+    responses: [...BUSY, 413, 400],
     begin: ({ key }, hostile) =>
       times(4, () =>
         hostile.open({
@@ -180,7 +180,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'a form without end',
     against: ['TOLLMARK_MAX_BODY'],
     others: 'proxy',
-    answers: [...BUSY, 400, 413],
+    responses: [...BUSY, 400, 413],
     begin: ({ key }, hostile) =>
       times(4, () =>
         hostile.open({
@@ -198,7 +198,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'heads that are never finished',
     against: ['TOLLMARK_HEADERS_TIMEOUT'],
     others: 'proxy',
-    answers: [408, 503],
+    responses: [408, 503],
     begin: ({ many }, hostile) =>
       times(many * 4, () =>
         hostile.open({
@@ -211,7 +211,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'heads for the API that are never finished',
     against: ['TOLLMARK_HEADERS_TIMEOUT'],
     others: 'convert',
-    answers: [408, 503],
+    responses: [408, 503],
     begin: ({ many }, hostile) =>
       times(many * 4, () =>
         hostile.open({
@@ -224,7 +224,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'connections of one address',
     against: ['TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS'],
     others: 'proxy',
-    answers: [408, 503],
+    responses: [408, 503],
     begin: ({ many }, hostile) =>
       times(many * 8, () => hostile.open({ first: '', from: '127.0.0.2' })),
   },
@@ -232,7 +232,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'streams that nobody reads',
     against: ['TOLLMARK_MAX_OPEN', 'TOLLMARK_IDLE_TIMEOUT', 'TOLLMARK_FIRST_BYTE_TIMEOUT'],
     others: 'proxy',
-    answers: [200, 503],
+    responses: [200, 503],
     begin: ({ key, many }, hostile) => {
       const body = '{"model":"gpt-5","stream":true,"messages":["endless"]}'
       return times(many, () =>
@@ -294,7 +294,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'attempts to sign in from many addresses',
     against: [],
     others: 'proxy',
-    answers: [401, 429, 503],
+    responses: [401, 429, 503],
     begin: ({ many }, hostile) =>
       times(Math.min(many, 120), (i) =>
         hostile.open({
@@ -308,7 +308,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'bodies for the API that are never finished',
     against: ['TOLLMARK_TRANSFER_IDLE'],
     others: 'convert',
-    answers: [408, 503],
+    responses: [408, 503],
     begin: ({ many, token }, hostile) =>
       times(many, () =>
         hostile.open({
@@ -321,7 +321,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'uploads of which only a byte comes now and then',
     against: ['TOLLMARK_UPLOADS', 'TOLLMARK_TRANSFER_IDLE', 'TOLLMARK_UPLOAD_GRACE'],
     others: 'convert',
-    answers: [408, 429, 503],
+    responses: [408, 429, 503],
     begin: (scene, hostile) => {
       const { head, body } = upload(scene, PAGE)
       return times(scene.many, () =>
@@ -336,7 +336,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'one conversion after another',
     against: ['TOLLMARK_CONVERSIONS', 'TOLLMARK_CONVERSION_QUEUE', 'TOLLMARK_MAX_HTML'],
     others: 'convert',
-    answers: [200, 429, 503],
+    responses: [200, 429, 503],
     begin: (scene, hostile) => {
       const { head, body } = upload(
         scene,

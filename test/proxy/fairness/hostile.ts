@@ -6,16 +6,16 @@ export interface Sent {
   readonly first: string | Buffer
   /** What follows, a piece every so many milliseconds, for ever. */
   readonly trickle?: { readonly piece: string | Buffer; readonly every: number }
-  /** Whether answers are read; by default they are. */
+  /** Whether responses are read; by default they are. */
   readonly reads?: boolean
   /** The address it comes from. */
   readonly from?: string
   /** What is sent over and over once a socket is open, as fast as it is taken. */
   readonly flood?: Buffer
-  /** Whether it leaves as soon as an answer has come. */
+  /** Whether it leaves as soon as a response has come. */
   readonly leaves?: boolean
   /**
-   * Sends the first bytes again as soon as an answer has come, on a new connection where that one
+   * Sends the first bytes again as soon as a response has come, on a new connection where that one
    * was closed; or only there.
    */
   readonly again?: boolean | 'when closed'
@@ -23,8 +23,8 @@ export interface Sent {
 
 /** All connections of one attack. */
 export class Hostile {
-  /** How often each status was answered. */
-  readonly answers: Record<string, number> = {}
+  /** How often each status was received. */
+  readonly responses: Record<string, number> = {}
   readonly #port: number
   readonly #sockets = new Set<Socket>()
   #over = false
@@ -84,7 +84,7 @@ export class Hostile {
 
   #count(bytes: Buffer): string | undefined {
     const status = /^HTTP\/1\.1 (\d{3})/.exec(bytes.toString('latin1', 0, 16))?.[1]
-    if (status !== undefined) this.answers[status] = (this.answers[status] ?? 0) + 1
+    if (status !== undefined) this.responses[status] = (this.responses[status] ?? 0) + 1
     return status
   }
 }

@@ -4,19 +4,19 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { answer, head } from '../../support/providers/fake.ts'
+import { respond, head } from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
 import { heldBytes } from '../inspect/memory.ts'
 import { OPENAI, startServed, type Served } from '../support/served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
 const JSON_TYPE = { 'Content-Type': 'application/json' }
-const OK = answer(200, JSON_TYPE, '{}')
+const OK = respond(200, JSON_TYPE, '{}')
 
 /** A caller that sends what it is told, and reads unless it is told not to. */
 interface RawCaller {
   readonly socket: Socket
-  /** The statuses of all answers so far. */
+  /** The statuses of all responses so far. */
   statuses(): number[]
   /** Everything that came back. */
   text(): string
@@ -214,7 +214,7 @@ test("callers that do not read their streams take bounded memory and only their 
   await allPass(served, other.secret, body, 10)
 })
 
-/** TABLE of floods by callers without a key: what they send, and what they are answered. */
+/** TABLE of floods by callers without a key: what they send, and what they get. */
 const FLOODS: { name: string; bytes: string; status: number | null }[] = [
   {
     name: 'large bodies with a wrong key',

@@ -1,5 +1,5 @@
-// Answers that come again and again are read in turns: what many of them send at the same time does
-// not hold up the answer of another key.
+// Responses that come again and again are read in turns: what many of them send at the same time
+// does not hold up the response of another key.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
@@ -22,7 +22,7 @@ const LIMITS = {
 const STREAMS = 150
 const EVENTS = 60
 
-/** An upstream that answers with an event in each turn of its event loop. */
+/** An upstream that responds with an event in each turn of its event loop. */
 async function busyUpstream() {
   const server = createServer((socket) => {
     socket

@@ -41,17 +41,17 @@ const sockets = (
   sent: (scene: Scene) => Sent,
   {
     against = ['TOLLMARK_MAX_OPEN'],
-    answers = [101, 429, 503],
+    responses = [101, 429, 503],
     at = ({ many }: Scene): number => Math.min(many, 50),
     ...more
-  }: Partial<Pick<Attack, 'against' | 'answers' | 'large'>> & {
+  }: Partial<Pick<Attack, 'against' | 'responses' | 'large'>> & {
     at?: (scene: Scene) => number
   } = {},
 ): Attack => ({
   name: `sockets: ${name}`,
   against,
   others: 'proxy',
-  answers,
+  responses,
   ...more,
   begin: (scene: Scene, hostile: Hostile) => {
     const each = sent(scene)
@@ -59,7 +59,9 @@ const sockets = (
   },
 })
 
-/** What is sent on each socket without end, as fast as it is taken; a new socket where it closes. */
+/**
+ * What is sent on each socket without end, as fast as it is taken; a new socket where it closes.
+ */
 const flood = (
   name: string,
   frame: Buffer,
@@ -115,7 +117,7 @@ export const SOCKET_ATTACKS: readonly Attack[] = [
     reads: false,
   })),
   sockets(
-    'handshakes that the provider never answers',
+    'handshakes that the provider never responds to',
     ({ key }) => ({
       first: handshake(key, `api.openai.com${REALTIME}?model=${SILENT_MODEL}`),
       again: 'when closed',

@@ -425,7 +425,7 @@ const upstream = (hostname: string, port = 443) => {
 const NAMED_BY_PARAMETER = { form: 'parameter', ownOrigin: () => 'https://proxy.test' } as const
 
 /**
- * Headers of an answer that speak for a whole origin, for our account, for the proxy, or to the
+ * Headers of a response that speak for a whole origin, for our account, for the proxy, or to the
  * server in front of it.
  */
 const FOR_AN_ORIGIN = [
@@ -468,8 +468,8 @@ const FOR_AN_ORIGIN = [
   'Tenant-Id',
 ]
 
-/** Headers that speak for the answer alone, or for a document, which an answer never is. */
-const FOR_THE_ANSWER = [
+/** Headers that speak for the response alone, or for a document, which a response never is. */
+const FOR_THE_RESPONSE = [
   'Content-Security-Policy',
   'Content-Security-Policy-Report-Only',
   'Permissions-Policy',
@@ -542,7 +542,7 @@ test('response headers: hop-by-hop and account headers are dropped, the rest is 
     'a',
     'Vary',
     'b',
-    ...FOR_THE_ANSWER.flatMap((name) => [name, 'x']),
+    ...FOR_THE_RESPONSE.flatMap((name) => [name, 'x']),
     'access-control-allow-origin',
     '*',
   ]
@@ -1005,9 +1005,12 @@ test('each refusal has its name', () => {
     (typeof WORDS)[GatewayErrorCode],
   ][]) {
     const by = (id: string) => {
-      const answer = errorResponse(code, 'A sentence.', provider(id))
-      assert.deepEqual([answer.status, answer.reason], [status, reason], code)
-      return { headers: pairs(answer.headers), body: JSON.parse(answer.body.toString()) as unknown }
+      const response = errorResponse(code, 'A sentence.', provider(id))
+      assert.deepEqual([response.status, response.reason], [status, reason], code)
+      return {
+        headers: pairs(response.headers),
+        body: JSON.parse(response.body.toString()) as unknown,
+      }
     }
     const details = [
       {
@@ -1041,14 +1044,14 @@ test('a refusal has the shape of its provider, the status of its code and the co
     const paths = known.get(id) ?? shapes.get(errors) ?? {}
     assert.ok(typeof errors === 'object' || Object.keys(paths).length > 0, id)
     for (const code of Object.keys(GATEWAY_ERRORS) as GatewayErrorCode[]) {
-      const answer = errorResponse(code, 'A sentence.', provider(id))
-      assert.equal(answer.status, GATEWAY_ERRORS[code].status)
-      const headers = pairs(answer.headers)
+      const response = errorResponse(code, 'A sentence.', provider(id))
+      assert.equal(response.status, GATEWAY_ERRORS[code].status)
+      const headers = pairs(response.headers)
       assert.equal(headers.get('x-proxy-error'), code)
       assert.equal(headers.get('content-type'), 'application/json')
-      assert.equal(headers.get('content-length'), String(answer.body.length))
-      const body: unknown = JSON.parse(answer.body.toString())
-      assert.ok(answer.body.includes('A sentence.'))
+      assert.equal(headers.get('content-length'), String(response.body.length))
+      const body: unknown = JSON.parse(response.body.toString())
+      assert.ok(response.body.includes('A sentence.'))
       for (const [path, type] of Object.entries(paths)) {
         const value = path
           .split('.')

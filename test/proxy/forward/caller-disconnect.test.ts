@@ -19,11 +19,11 @@ const START =
 const MOMENTS: {
   name: string
   plays: (call: Call) => Promise<void>
-  waits: (answered: Promise<[IncomingMessage]>) => Promise<unknown>
+  waits: (responded: Promise<[IncomingMessage]>) => Promise<unknown>
   tokens: number | null
 }[] = [
   {
-    name: 'before there is an answer',
+    name: 'before there is a response',
     plays: (call) => call.gone(),
     waits: () => Promise.resolve(),
     tokens: null,
@@ -35,8 +35,8 @@ const MOMENTS: {
       call.write(chunk(START))
       await call.gone()
     },
-    waits: async (answered) => {
-      const [response] = await answered
+    waits: async (responded) => {
+      const [response] = await responded
       response.on('error', () => {})
       await once(response, 'data')
     },
@@ -59,11 +59,11 @@ for (const { name, plays, waits, tokens } of MOMENTS) {
       headers,
     })
     request.on('error', () => {})
-    const answered = once(request, 'response') as Promise<[IncomingMessage]>
-    answered.catch(() => {})
+    const responded = once(request, 'response') as Promise<[IncomingMessage]>
+    responded.catch(() => {})
     request.end('{"model":"claude","stream":true,"messages":[]}')
     await until(() => served.fake.requests.length === 1)
-    await waits(answered)
+    await waits(responded)
     request.destroy()
     await until(() => served.fake.requests[0]!.abandoned)
     const rows = () => served.running.store.db.selectFrom('requests').selectAll().execute()

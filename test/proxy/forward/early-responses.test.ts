@@ -1,4 +1,4 @@
-// A provider that has made up its mind before it has read the request: its answer arrives, even
+// A provider that has made up its mind before it has read the request: its response arrives, even
 // where the connection is reset right behind it.
 import assert from 'node:assert/strict'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
@@ -6,21 +6,21 @@ import { test } from 'node:test'
 import { setDefaultCACertificates } from 'node:tls'
 import { certificateOf } from '../../support/providers/certificate.ts'
 import {
-  answer,
+  respond,
   chunk,
   head,
   headerOf,
   startFake,
   type Call,
 } from '../../support/providers/fake.ts'
-import { readAnswer, type Answer } from '../support/relayed.ts'
+import { readResponse, type ReceivedResponse } from '../support/relayed.ts'
 import { OPENAI, startServed } from '../support/served.ts'
 
 const REASON =
   '{"error":{"message":"The file is larger than 512 MB.","type":"invalid_request_error"}}'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
-/** TABLE of answers that come early, and what becomes of the connection. */
+/** TABLE of responses that come early, and what becomes of the connection. */
 const EARLY: { name: string; plays: (call: Call) => void | Promise<void> }[] = [
   { name: 'reset at once', plays: (call) => void call.socket.write(counted(), () => call.reset()) },
   {
@@ -58,8 +58,12 @@ const counted = () => head(413, { ...JSON_TYPE, 'Content-Length': String(REASON.
 
 const PIECE = Buffer.alloc(64 * 1024, 'x')
 
-/** Sends a body without end until there is an answer. */
-async function upload(port: number, secret: string, length: string | null): Promise<Answer> {
+/** Sends a body without end until there is a response. */
+async function upload(
+  port: number,
+  secret: string,
+  length: string | null,
+): Promise<ReceivedResponse> {
   const framing =
     length === null ? { 'transfer-encoding': 'chunked' } : { 'content-length': length }
   const request = httpRequest({
@@ -79,16 +83,16 @@ async function upload(port: number, secret: string, length: string | null): Prom
     while (room) room = request.write(PIECE)
   }
   request.on('drain', send)
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+  const responded = new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
     request.on('error', reject)
   })
   request.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n')
   send()
-  const response = await answered
-  // As curl and browsers do: what the answer is about need not go up any more.
+  const response = await responded
+  // As curl and browsers do: what the response is about need not go up any more.
   request.off('drain', send)
-  const got = await readAnswer(response)
+  const got = await readResponse(response)
   request.destroy()
   return got
 }
@@ -117,7 +121,7 @@ for (const { name, plays } of EARLY) {
         }
       }
       // Nothing of the bodies that never went up is taken for a request.
-      fake.play(answer(200, JSON_TYPE, '{}'))
+      fake.play(respond(200, JSON_TYPE, '{}'))
       assert.equal(
         (await served.send(secret, `${OPENAI}/v1/models`, { method: 'GET' })).status,
         200,

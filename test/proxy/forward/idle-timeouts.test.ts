@@ -6,8 +6,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answer, chunk, head, headerOf } from '../../support/providers/fake.ts'
-import { readAnswer } from '../support/relayed.ts'
+import { respond, chunk, head, headerOf } from '../../support/providers/fake.ts'
+import { readResponse } from '../support/relayed.ts'
 import { OPENAI, startServed } from '../support/served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
@@ -54,7 +54,7 @@ test('a response three times as long as any timeout arrives complete', async (t)
 })
 
 test('a request three times as long as any timeout arrives complete', async (t) => {
-  const served = await startServed(t, answer(200, {}, 'ok'), LIMITS)
+  const served = await startServed(t, respond(200, {}, 'ok'), LIMITS)
   const { secret } = await served.key()
   const path = `/proxy?url=${encodeURIComponent(FILES)}`
   const request = httpRequest({
@@ -69,14 +69,14 @@ test('a request three times as long as any timeout arrives complete', async (t) 
       'content-length': String(FILE_BEGINS.length + PIECES),
     },
   })
-  const answered = once(request, 'response') as Promise<[IncomingMessage]>
+  const responded = once(request, 'response') as Promise<[IncomingMessage]>
   request.write(FILE_BEGINS)
   for (let i = 0; i < PIECES; i++) {
     request.write('x')
     await sleep(PAUSE_MS)
   }
   request.end()
-  const got = await readAnswer((await answered)[0])
+  const got = await readResponse((await responded)[0])
   assert.deepEqual(
     [got.status, got.body.toString(), served.fake.requests[0]!.body.toString()],
     [200, 'ok', FILE_BEGINS + 'x'.repeat(PIECES)],
@@ -106,7 +106,7 @@ test('a stalled request is abandoned, whether or not it is buffered first', asyn
 })
 
 test('a buffered body must average 16 KB/s; a streamed one must only keep moving', async (t) => {
-  const served = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{}'), {
+  const served = await startServed(t, respond(200, { 'Content-Type': 'application/json' }, '{}'), {
     TOLLMARK_BODY_GRACE: '300ms',
   })
   const { secret } = await served.key()
@@ -125,16 +125,16 @@ test('a buffered body must average 16 KB/s; a streamed one must only keep moving
       headers,
     })
     request.on('error', () => {})
-    const answered = once(request, 'response') as Promise<[IncomingMessage]>
-    const state = { isAnswered: false }
-    void answered.then(() => (state.isAnswered = true))
+    const responded = once(request, 'response') as Promise<[IncomingMessage]>
+    const state = { hasResponse: false }
+    void responded.then(() => (state.hasResponse = true))
     const began = performance.now()
     request.write(begins)
-    for (let i = 0; i < mostPieces && !state.isAnswered; i++) {
+    for (let i = 0; i < mostPieces && !state.hasResponse; i++) {
       await sleep(50)
       request.write(' ')
     }
-    const got = await readAnswer((await answered)[0])
+    const got = await readResponse((await responded)[0])
     request.destroy()
     return {
       status: got.status,

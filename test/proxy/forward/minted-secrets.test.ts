@@ -1,8 +1,8 @@
-// An endpoint that no row knows may mint a credential: its answer never passes, for any key.
+// An endpoint that no row knows may mint a credential: its response never passes, for any key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { answer, chunk, head, headerOf, type Script } from '../../support/providers/fake.ts'
+import { respond, chunk, head, headerOf, type Script } from '../../support/providers/fake.ts'
 import { chunked } from '../../support/providers/scripts.ts'
 import { OPENAI, startServed } from '../support/served.ts'
 
@@ -11,7 +11,7 @@ const UNKNOWN = `${OPENAI}/v1/of/tomorrow`
 const EK = 'ek_68a1b2c3d4e5f60718293a4b'
 const JWT = `eyJhbGciOiJIUzI1NiJ9.${'a1B2'.repeat(900)}.c3D4-e5_f6`
 
-/** TABLE of answers that hand out access. */
+/** TABLE of responses that hand out access. */
 const MINTED: [type: string, body: string][] = [
   ...[
     { client_secret: EK },
@@ -38,7 +38,7 @@ const MINTED: [type: string, body: string][] = [
   ['text/xml', `<R><SessionToken>${EK}</SessionToken></R>`],
 ]
 
-/** TABLE of ordinary answers. */
+/** TABLE of ordinary responses. */
 const ORDINARY: [type: string, body: string][] = [
   ...[
     { id: 'thing_68a1b2c3d4e5f607', object: 'thing' },
@@ -56,15 +56,15 @@ const ORDINARY: [type: string, body: string][] = [
 ]
 
 test("an unknown endpoint's response that contains a credential is replaced by 403", async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, {}))
+  const { fake, key, send } = await startServed(t, respond(200, {}))
   const keys = [await key(), await key({ objects: 'upstream' })]
   for (const [type, body] of MINTED) {
     const headers = { 'Content-Type': type }
     const pieces = [...body].map((one) => Buffer.from(one))
     const scripts: Script[] = [
-      answer(201, headers, body),
-      answer(200, { ...headers, 'Content-Encoding': 'gzip' }, gzipSync(body)),
-      answer(200, { ...headers, 'Content-Encoding': 'br' }, brotliCompressSync(body)),
+      respond(201, headers, body),
+      respond(200, { ...headers, 'Content-Encoding': 'gzip' }, gzipSync(body)),
+      respond(200, { ...headers, 'Content-Encoding': 'br' }, brotliCompressSync(body)),
       ...(type === 'text/plain'
         ? []
         : [
@@ -91,7 +91,7 @@ test("an unknown endpoint's response that contains a credential is replaced by 4
 })
 
 test('any other response passes unchanged, and a stream is not delayed', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, {}))
+  const { fake, key, send } = await startServed(t, respond(200, {}))
   const { secret } = await key()
   for (const [type, body] of ORDINARY) {
     for (const [coding, wire] of [
@@ -99,7 +99,7 @@ test('any other response passes unchanged, and a stream is not delayed', async (
       ['gzip', gzipSync(body)],
     ] as const) {
       fake.play(
-        answer(200, { 'Content-Type': type, ...(coding && { 'Content-Encoding': coding }) }, wire),
+        respond(200, { 'Content-Type': type, ...(coding && { 'Content-Encoding': coding }) }, wire),
       )
       const got = await send(secret, UNKNOWN, { body: '{}', headers: JSON_TYPE })
       assert.equal(got.status, 200, body)
@@ -108,18 +108,18 @@ test('any other response passes unchanged, and a stream is not delayed', async (
   }
   const long = JSON.stringify({ text: 'x'.repeat(600_000) })
   for (const script of [
-    answer(200, JSON_TYPE, long),
+    respond(200, JSON_TYPE, long),
     chunked(200, ['Content-Type', 'application/json'], [Buffer.from(long)]),
-    answer(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, gzipSync(long, { level: 0 })),
+    respond(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, gzipSync(long, { level: 0 })),
   ]) {
     fake.play(script)
     const got = await send(secret, UNKNOWN, { body: '{}', headers: JSON_TYPE })
     assert.deepEqual([got.status, got.whole], [200, true])
   }
   // An error is no credential, and an endpoint that a row knows is read by its row.
-  fake.play(answer(400, JSON_TYPE, `{"token":"${EK}"}`))
+  fake.play(respond(400, JSON_TYPE, `{"token":"${EK}"}`))
   assert.equal((await send(secret, UNKNOWN, { body: '{}', headers: JSON_TYPE })).status, 400)
-  fake.play(answer(200, JSON_TYPE, `{"token":"${EK}"}`))
+  fake.play(respond(200, JSON_TYPE, `{"token":"${EK}"}`))
   const chat = { body: '{"model":"m"}', headers: JSON_TYPE }
   assert.equal((await send(secret, `${OPENAI}/v1/chat/completions`, chat)).status, 200)
   for (const type of ['text/event-stream', 'text/plain']) {

@@ -3,16 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { answer, headerOf, type Script } from '../../support/providers/fake.ts'
+import { respond, headerOf, type Script } from '../../support/providers/fake.ts'
 import { ORIGINS, startScoped, type Id } from '../support/scoped.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
 /**
- * TABLE of lists: where, the provider's answer, the key's models, and what is left. Spaces and
+ * TABLE of lists: where, the provider's response, the key's models, and what is left. Spaces and
  * numbers are odd on purpose.
  */
-const LISTS: [id: Id, path: string, answered: string, models: string[], left: string][] = [
+const LISTS: [id: Id, path: string, response: string, models: string[], left: string][] = [
   [
     'openai',
     '/v1/models',
@@ -174,8 +174,8 @@ const LISTS: [id: Id, path: string, answered: string, models: string[], left: st
 
 test('a scoped key gets the list filtered to its models, and all others get it unchanged', async (t) => {
   const { served, ask } = await startScoped(t)
-  for (const [id, path, answered, models, left] of LISTS) {
-    served.fake.play(answer(200, { ...JSON_TYPE, ETag: '"1"', 'Content-MD5': 'x' }, answered))
+  for (const [id, path, response, models, left] of LISTS) {
+    served.fake.play(respond(200, { ...JSON_TYPE, ETag: '"1"', 'Content-MD5': 'x' }, response))
     const got = await ask(id, path, models, {
       method: 'GET',
       headers: { 'If-None-Match': '"1"', Range: 'bytes=0-9', 'Accept-Encoding': 'br' },
@@ -190,17 +190,17 @@ test('a scoped key gets the list filtered to its models, and all others get it u
       ],
       [null, null, 'identity'],
     )
-    assert.equal((await ask(id, path, null, { method: 'GET' })).body, answered)
+    assert.equal((await ask(id, path, null, { method: 'GET' })).body, response)
   }
 })
 
 test('a key with `objects: own` gets every list of models, too', async (t) => {
   const { served } = await startScoped(t)
   const { secret } = await served.key({ objects: 'own' })
-  for (const [id, path, answered] of LISTS) {
-    served.fake.play(answer(200, JSON_TYPE, answered))
+  for (const [id, path, response] of LISTS) {
+    served.fake.play(respond(200, JSON_TYPE, response))
     const got = await served.send(secret, `${ORIGINS[id]}${path}`, { method: 'GET' })
-    assert.deepEqual([got.status, String(got.body)], [200, answered], `${id} ${path}`)
+    assert.deepEqual([got.status, String(got.body)], [200, response], `${id} ${path}`)
   }
 })
 
@@ -214,17 +214,17 @@ test('a key with `objects: own` sees no model stored by another key or outside t
   ]
   const [tuned, operators] = ['ft:gpt-4o:acme::aaa111', 'ft:gpt-4o:acme::bbb222']
   const V1 = `${ORIGINS.openai}/v1`
-  served.fake.play(answer(200, JSON_TYPE, '{"id":"ftjob-1"}'))
+  served.fake.play(respond(200, JSON_TYPE, '{"id":"ftjob-1"}'))
   await served.send(mine.secret, `${V1}/fine_tuning/jobs`, {
     body: '{"model":"gpt-4o"}',
     headers: JSON_TYPE,
   })
   served.fake.play(
-    answer(200, JSON_TYPE, JSON.stringify({ id: 'ftjob-1', fine_tuned_model: tuned })),
+    respond(200, JSON_TYPE, JSON.stringify({ id: 'ftjob-1', fine_tuned_model: tuned })),
   )
   await served.send(mine.secret, `${V1}/fine_tuning/jobs/ftjob-1`, { method: 'GET' })
   const data = ['gpt-4o', operators, tuned].map((id) => ({ id }))
-  served.fake.play(answer(200, JSON_TYPE, JSON.stringify({ object: 'list', data })))
+  served.fake.play(respond(200, JSON_TYPE, JSON.stringify({ object: 'list', data })))
   const seen = async ({ secret }: { secret: string }) => {
     const got = await served.send(secret, `${V1}/models`, { method: 'GET' })
     assert.equal(got.status, 200)
@@ -242,13 +242,13 @@ test('a key with `objects: own` sees no model stored by another key or outside t
     [`{"of_tomorrow":[{"id":"${operators}"}]}`, 403],
     [`{"of_tomorrow":["ft\\u003a${operators.slice(3)}"]}`, 403],
   ] as const) {
-    served.fake.play(answer(200, {}, body))
+    served.fake.play(respond(200, {}, body))
     const got = await served.send(own.secret, `${V1}/models`, { method: 'GET' })
     assert.equal(got.status, status, body)
     if (status === 200) assert.equal(got.body.toString(), body)
   }
   /** TABLE of lists that name a model of somebody's in other forms. */
-  const others: [id: Id, path: string, answered: string, left: string][] = [
+  const others: [id: Id, path: string, response: string, left: string][] = [
     [
       'together',
       '/v1/models',
@@ -262,11 +262,11 @@ test('a key with `objects: own` sees no model stored by another key or outside t
       '{"data":[{"id":"accounts/fireworks/models/b"}]}',
     ],
   ]
-  for (const [id, path, answered, left] of others) {
-    served.fake.play(answer(200, JSON_TYPE, answered))
+  for (const [id, path, response, left] of others) {
+    served.fake.play(respond(200, JSON_TYPE, response))
     const get = async ({ secret }: { secret: string }) =>
       (await served.send(secret, `${ORIGINS[id]}${path}`, { method: 'GET' })).body.toString()
-    assert.deepEqual([await get(own), await get(upstream)], [left, answered], id)
+    assert.deepEqual([await get(own), await get(upstream)], [left, response], id)
   }
 })
 
@@ -279,7 +279,7 @@ test('an unchanged list keeps its headers, and a changed one loses those about i
   const text = '{"data":[{"id":"a"},{"id":"b"}]}'
   const validators = { ETag: '"1"', 'Last-Modified': 'x', 'Accept-Ranges': 'bytes', 'X-Other': '1' }
   const list = async (secret: string, headers: Record<string, string>, body: Buffer | string) => {
-    served.fake.play(answer(200, { ...JSON_TYPE, ...validators, ...headers }, body))
+    served.fake.play(respond(200, { ...JSON_TYPE, ...validators, ...headers }, body))
     const got = await served.send(secret, `${ORIGINS.openai}/v1/models`, {
       method: 'GET',
       headers: { 'Accept-Encoding': 'gzip', 'If-None-Match': '"1"' },
@@ -324,26 +324,26 @@ test('an unchanged list keeps its headers, and a changed one loses those about i
 test('an error passes, and an unreadable list is refused', async (t) => {
   const { served, ask } = await startScoped(t)
   const cases: [script: Script, status: number, code: string | null][] = [
-    [answer(429, JSON_TYPE, '{"error":{"message":"a"}}'), 429, null],
-    [answer(404, { 'Content-Type': 'text/html' }, '<p>'), 404, null],
-    [answer(200, { 'Content-Type': 'text/html' }, '<p>'), 403, 'endpoint_not_allowed'],
-    [answer(206, JSON_TYPE, '{"data":[{"id":"a"}'), 403, 'endpoint_not_allowed'],
-    [answer(200, JSON_TYPE, '{"data":[{"id":"a"}'), 403, 'endpoint_not_allowed'],
-    [answer(200, JSON_TYPE, '{"data":[{"id":"a"}]} x'), 403, 'endpoint_not_allowed'],
-    [answer(200, JSON_TYPE, '{"data":{"a":{}}}'), 403, 'endpoint_not_allowed'],
-    [answer(200, JSON_TYPE, '{"of_tomorrow":[{"id":"a"}]}'), 403, 'endpoint_not_allowed'],
+    [respond(429, JSON_TYPE, '{"error":{"message":"a"}}'), 429, null],
+    [respond(404, { 'Content-Type': 'text/html' }, '<p>'), 404, null],
+    [respond(200, { 'Content-Type': 'text/html' }, '<p>'), 403, 'endpoint_not_allowed'],
+    [respond(206, JSON_TYPE, '{"data":[{"id":"a"}'), 403, 'endpoint_not_allowed'],
+    [respond(200, JSON_TYPE, '{"data":[{"id":"a"}'), 403, 'endpoint_not_allowed'],
+    [respond(200, JSON_TYPE, '{"data":[{"id":"a"}]} x'), 403, 'endpoint_not_allowed'],
+    [respond(200, JSON_TYPE, '{"data":{"a":{}}}'), 403, 'endpoint_not_allowed'],
+    [respond(200, JSON_TYPE, '{"of_tomorrow":[{"id":"a"}]}'), 403, 'endpoint_not_allowed'],
     [
-      answer(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, 'no gzip'),
+      respond(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, 'no gzip'),
       403,
       'endpoint_not_allowed',
     ],
     [
-      answer(200, { ...JSON_TYPE, 'Content-Encoding': 'x-of-tomorrow' }, '{"data":[]}'),
+      respond(200, { ...JSON_TYPE, 'Content-Encoding': 'x-of-tomorrow' }, '{"data":[]}'),
       403,
       'endpoint_not_allowed',
     ],
     [
-      answer(200, JSON_TYPE, JSON.stringify({ data: [], padding: 'x'.repeat(4_200_000) })),
+      respond(200, JSON_TYPE, JSON.stringify({ data: [], padding: 'x'.repeat(4_200_000) })),
       403,
       'endpoint_not_allowed',
     ],
@@ -435,7 +435,7 @@ test('a page that filtering empties is skipped, because clients would take it fo
   ]
   for (const [id, path, pages, models, asked, left] of cases) {
     served.fake.play((call) =>
-      answer(200, JSON_TYPE, JSON.stringify(pages[call.received.target] ?? {}))(call),
+      respond(200, JSON_TYPE, JSON.stringify(pages[call.received.target] ?? {}))(call),
     )
     const before = served.fake.requests.length
     const got = await ask(id, path, models, { method: 'GET' })
@@ -447,7 +447,7 @@ test('a page that filtering empties is skipped, because clients would take it fo
   }
   // One that never ends is shown at last.
   served.fake.play(
-    answer(200, JSON_TYPE, '{"models":[{"name":"models/a"}],"nextPageToken":"again"}'),
+    respond(200, JSON_TYPE, '{"models":[{"name":"models/a"}],"nextPageToken":"again"}'),
   )
   const endless = await ask('google', '/v1beta/models', ['b'], { method: 'GET' })
   assert.deepEqual(
@@ -459,7 +459,7 @@ test('a page that filtering empties is skipped, because clients would take it fo
 test('a limited key reads only the records of its models', async (t) => {
   const { served } = await startScoped(t)
   const { key, send } = served
-  served.fake.play(answer(200, JSON_TYPE, '{"object":"model"}'))
+  served.fake.play(respond(200, JSON_TYPE, '{"object":"model"}'))
   const { secret } = await key({ models: ['gpt-4o', 'gemini-1', 'own/one'] })
   for (const [address, status] of [
     ['https://api.openai.com/v1/models/gpt-4o', 200],

@@ -1,8 +1,8 @@
-// An answer of a provider is never a document, script, style or frame of our origin: what a browser
-// asks for as one is refused at its head.
+// A response of a provider is never a document, script, style or frame of our origin: what a
+// browser asks for as one is refused at its head.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { OPENAI, startServed } from '../support/served.ts'
 
 /**
@@ -49,7 +49,7 @@ const CASES: [headers: Record<string, string>, passes: boolean][] = [
 test('a request for a document or script is refused before anything else', async (t) => {
   const { fake, key, send } = await startServed(
     t,
-    answer(200, { 'Content-Type': 'text/html' }, '<p>'),
+    respond(200, { 'Content-Type': 'text/html' }, '<p>'),
   )
   const { secret } = await key()
   for (const [headers, passes] of CASES) {

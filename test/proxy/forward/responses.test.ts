@@ -1,10 +1,10 @@
-// Heads of answers as bytes: which are read, and as what.
+// Heads of responses as bytes: which are read, and as what.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ProtocolError, ResponseParser } from '../../../server/http1/client/response-parser.ts'
 
 /**
- * What one answer is read as: status, reason and whether the connection lives on; null where it
+ * What one response is read as: status, reason and whether the connection lives on; null where it
  * cannot be trusted.
  */
 function read(text: string): [status: number, reason: string, keepAlive: boolean] | null {
@@ -115,7 +115,7 @@ function readAll(method: string, text: string, size: number) {
     onEnd: (trailers) => void (seen.trailers = trailers),
     onPause() {},
   })
-  // As it is on a connection that had another answer.
+  // As it is on a connection that had another response.
   reader.begin('GET')
   reader.push(Buffer.from('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=99\r\nContent-Length: 0\r\n\r\n'))
   reader.begin(method)
@@ -132,8 +132,8 @@ function readAll(method: string, text: string, size: number) {
   return { ...seen, keepAlive: reader.keepAlive, rests: reader.keepAliveSeconds }
 }
 
-/** TABLE of answers: what comes of them, beside an empty 200 that leaves the connection open. */
-const ANSWERS: [
+/** TABLE of responses: what comes of them, beside an empty 200 that leaves the connection open. */
+const RESPONSES: [
   name: string,
   text: string,
   seen: Partial<ReturnType<typeof readAll>> | null,
@@ -151,12 +151,12 @@ const ANSWERS: [
   ['204 with a length', '204 No Content\r\nContent-Length: 5\r\n\r\n', { status: 204 }],
   ['304 with a length', '304 Not Modified\r\nContent-Length: 5\r\n\r\n', { status: 304 }],
   [
-    'interim answers',
+    'interim responses',
     '100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
     { interim: [100, 103] },
   ],
   [
-    'many interim answers',
+    'many interim responses',
     `${'103 x\r\n\r\nHTTP/1.1 '.repeat(32)}200 OK\r\nContent-Length: 0\r\n\r\n`,
     { interim: Array<number>(32).fill(103) },
   ],
@@ -234,7 +234,7 @@ test('responses end correctly, in pieces of any size', () => {
     rests: null,
     closed: false,
   }
-  for (const [name, text, seen, method = 'GET'] of ANSWERS) {
+  for (const [name, text, seen, method = 'GET'] of RESPONSES) {
     for (const size of [1, 7, 10_000])
       assert.deepEqual(
         readAll(method, `HTTP/1.1 ${text}`, size),

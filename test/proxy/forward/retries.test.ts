@@ -10,7 +10,7 @@ import {
   type HttpClient,
 } from '../../../server/http1/client/client.ts'
 import {
-  answer,
+  respond,
   head,
   startFake,
   type Call,
@@ -68,7 +68,7 @@ for (const [name, spoil] of Object.entries(SPOILT)) {
     let cut = () => {}
     const { fake, upstream, destination } = await start(t, (call) => {
       cut = () => spoil(call)
-      return answer(200, {}, 'a')(call)
+      return respond(200, {}, 'a')(call)
     })
     const post = () => ({
       destination,
@@ -99,7 +99,7 @@ for (const [name, spoil] of Object.entries(SPOILT)) {
 }
 
 test('a call aborted before it was written is never sent', async (t) => {
-  const { fake, upstream, destination } = await start(t, answer(200, {}, 'a'))
+  const { fake, upstream, destination } = await start(t, respond(200, {}, 'a'))
   const request = { destination, method: 'GET', path: '/', headers: [], body: null }
   const first = send(upstream, request)
   await until(() => first.end !== null)

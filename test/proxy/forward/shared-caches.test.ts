@@ -1,8 +1,8 @@
-// What caches and browsers keep of our answers: by one address different keys get different ones,
+// What caches and browsers keep of our responses: by one address different keys get different ones,
 // and one address is no other.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { call } from '../support/relayed.ts'
 import { ANTHROPIC, FORMS, GOOGLE, OPENAI, startServed } from '../support/served.ts'
 
@@ -17,7 +17,7 @@ const valuesOf = (raw: readonly string[], name: string) =>
   raw.filter((_, i) => i % 2 === 1 && raw[i - 1]!.toLowerCase() === name)
 
 test('a cacheable response has Vary for the headers it depends on', async (t) => {
-  const { fake, key, send, port } = await startServed(t, answer(200, CACHED, '{"data":[]}'))
+  const { fake, key, send, port } = await startServed(t, respond(200, CACHED, '{"data":[]}'))
   const { secret } = await key({ objects: 'upstream' })
   for (const form of FORMS) {
     for (const [method, address, status] of [
@@ -26,7 +26,7 @@ test('a cacheable response has Vary for the headers it depends on', async (t) =>
       ['GET', `${GOOGLE}/v1beta/files/x`, 404],
       ['GET', `${OPENAI}/v1/files/x`, 304],
     ] as const) {
-      fake.play(answer(status, CACHED, status === 200 && method === 'GET' ? '{"data":[]}' : ''))
+      fake.play(respond(status, CACHED, status === 200 && method === 'GET' ? '{"data":[]}' : ''))
       const got = await send(secret, address, { method, form })
       assert.equal(got.status, status)
       const varies = valuesOf(got.rawHeaders, 'vary').join(', ').split(', ')
@@ -42,7 +42,7 @@ test('a cacheable response has Vary for the headers it depends on', async (t) =>
         assert.ok(varies.includes(name), `${method} ${address} ${name}: ${varies.join()}`)
       assert.equal(varies.includes('x-fal-target-url'), false)
     }
-    fake.play(answer(200, CACHED, '{}'))
+    fake.play(respond(200, CACHED, '{}'))
     assert.deepEqual(
       valuesOf(
         (
@@ -57,9 +57,9 @@ test('a cacheable response has Vary for the headers it depends on', async (t) =>
       ['Accept-Encoding'],
     )
   }
-  // Where nothing says that it can be kept, the answer is the provider's own.
+  // Where nothing says that it can be kept, the response is the provider's own.
   for (const headers of [JSON_TYPE, { ...JSON_TYPE, 'Cache-Control': 'no-store' }]) {
-    fake.play(answer(200, headers, '{"data":[]}'))
+    fake.play(respond(200, headers, '{"data":[]}'))
     assert.deepEqual(
       valuesOf((await send(secret, `${OPENAI}/v1/models`, { method: 'GET' })).rawHeaders, 'vary'),
       [],
@@ -71,14 +71,14 @@ test('a cacheable response has Vary for the headers it depends on', async (t) =>
     { 'Cache-Control': 'private, max-age=5' },
     { Expires: 'Tue, 24 Nov 2026 00:00:00 GMT' },
   ]) {
-    fake.play(answer(200, { ...JSON_TYPE, ...headers }, '{"data":[]}'))
+    fake.play(respond(200, { ...JSON_TYPE, ...headers }, '{"data":[]}'))
     assert.equal(
       valuesOf((await send(secret, `${OPENAI}/v1/models`, { method: 'GET' })).rawHeaders, 'vary')
         .length,
       1,
     )
   }
-  fake.play(answer(200, CACHED, '{"data":[]}'))
+  fake.play(respond(200, CACHED, '{"data":[]}'))
   const named = await call(port, {
     method: 'GET',
     target: '/proxy',
@@ -90,7 +90,7 @@ test('a cacheable response has Vary for the headers it depends on', async (t) =>
 test('no response is cached for another address', async (t) => {
   const { fake, key, send } = await startServed(
     t,
-    answer(
+    respond(
       200,
       { ...CACHED, 'No-Vary-Search': 'params', 'Use-As-Dictionary': 'match="/*"' },
       '{"data":[]}',
@@ -146,7 +146,7 @@ const TYPES: [types: string[], page: boolean][] = [
 ]
 
 test('a fetched response is sandboxed by the type that browsers would use', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, {}, 'x'))
+  const { fake, key, send } = await startServed(t, respond(200, {}, 'x'))
   const { secret } = await key({ objects: 'upstream' })
   for (const [types, page] of TYPES) {
     const lines = types.map((type) => `Content-Type: ${type}\r\n`).join('')

@@ -1,4 +1,4 @@
-// The server stops while a provider is still answering: the caller and the ledger are told, by
+// The server stops while a provider is still responding: the caller and the ledger are told, by
 // either reader of requests.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -9,15 +9,15 @@ import { chunk, head, type Script } from '../../support/providers/fake.ts'
 import { placeOf } from '../../support/store-settings.ts'
 import { usedFolder } from '../../support/templates.ts'
 import { until } from '../../support/until.ts'
-import { readAnswer } from '../support/relayed.ts'
+import { readResponse } from '../support/relayed.ts'
 import { OPENAI, startServed, TARGETS } from '../support/served.ts'
 
 const PATH = TARGETS.parameter(`${OPENAI}/v1/chat/completions`)
 
-/** TABLE of how far an answer has come, and what the ledger then says. */
+/** TABLE of how far a response has come, and what the ledger then says. */
 const CASES: { name: string; script: Script; status: number; row: object }[] = [
   {
-    name: 'a request without an answer is answered 503',
+    name: 'a request without a response gets 503',
     script: ({ gone }) => gone(),
     status: 503,
     row: { state: 'settled', status: 503, error: 'server_shutdown' },
@@ -57,10 +57,10 @@ for (const { name, script, status, row } of CASES)
       }
       // Node's server keeps a connection whose first request is not for the proxy.
       if (reader === 'node') await (await send('GET', '/livez')).toArray()
-      const answered = send('POST', PATH)
-      const read = answered.then(readAnswer)
+      const responded = send('POST', PATH)
+      const read = responded.then(readResponse)
       await until(() => served.fake.requests.length === 1)
-      if (status === 200) await answered
+      if (status === 200) await responded
       await served.running.shutDown()
       const { status: told, whole, body } = await read
       assert.deepEqual([told, whole], [status, status === 503])

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answer, chunk, head, type Script } from '../../support/providers/fake.ts'
+import { respond, chunk, head, type Script } from '../../support/providers/fake.ts'
 import { chunked } from '../../support/providers/scripts.ts'
 import { until } from '../../support/until.ts'
-import { both, call, readAnswer } from '../support/relayed.ts'
+import { both, call, readResponse } from '../support/relayed.ts'
 
 both('each event arrives before the next one is sent', async (rig) => {
   let release = () => {}
@@ -66,14 +66,14 @@ both('the head does not wait for a counted body', async (rig) => {
   request.end('{}')
   const [response] = await once(request, 'response')
   release()
-  const { body, whole } = await readAnswer(response)
+  const { body, whole } = await readResponse(response)
   assert.deepEqual([body.toString(), whole], ['done', true])
 })
 
-/** TABLE of ways in which an upstream breaks off an answer that has begun. */
+/** TABLE of ways in which an upstream breaks off a response that has begun. */
 const BREAKS: { name: string; script: Script }[] = [
   {
-    name: 'reset in a chunked answer',
+    name: 'reset in a chunked response',
     script: async (one) => {
       await one.body()
       one.write(head(200, ['Content-Type', 'text/event-stream', 'Transfer-Encoding', 'chunked']))
@@ -92,7 +92,7 @@ const BREAKS: { name: string; script: Script }[] = [
     },
   },
   {
-    name: 'close in a counted answer',
+    name: 'close in a counted response',
     script: async (one) => {
       await one.body()
       one.write(`${head(200, ['Content-Length', '100'])}data: 1\n\n`)
@@ -100,7 +100,7 @@ const BREAKS: { name: string; script: Script }[] = [
     },
   },
   {
-    name: 'reset in an answer that ends with the connection',
+    name: 'reset in a response that ends with the connection',
     script: async (one) => {
       await one.body()
       one.write(`${head(200, [])}data: 1\n\n`)
@@ -126,19 +126,22 @@ const BREAKS: { name: string; script: Script }[] = [
   },
 ]
 
-both('an answer that breaks off is never ended cleanly, and what had come arrives', async (rig) => {
-  const { fake, port, ends } = await rig(answer(200, {}), { idle: 200 })
-  for (const { name, script } of BREAKS) {
-    fake.play(script)
-    const got = await call(port, { body: '{}' })
-    assert.equal(got.whole, false, name)
-    assert.equal(got.body.toString(), 'data: 1\n\n', name)
-    assert.equal(ends.at(-1)?.outcome, 'broken', name)
-  }
-})
+both(
+  'a response that breaks off is never ended cleanly, and what had come arrives',
+  async (rig) => {
+    const { fake, port, ends } = await rig(respond(200, {}), { idle: 200 })
+    for (const { name, script } of BREAKS) {
+      fake.play(script)
+      const got = await call(port, { body: '{}' })
+      assert.equal(got.whole, false, name)
+      assert.equal(got.body.toString(), 'data: 1\n\n', name)
+      assert.equal(ends.at(-1)?.outcome, 'broken', name)
+    }
+  },
+)
 
 both(
-  'where an answer breaks off the caller sees a reset, also one of HTTP/1.0, who gets neither length nor chunks',
+  'where a response breaks off the caller sees a reset, also one of HTTP/1.0, who gets neither length nor chunks',
   async (rig) => {
     const { port } = await rig(BREAKS[0]!.script)
     for (const head of ['HTTP/1.0\r\n', 'HTTP/1.1\r\nHost: x\r\n']) {
@@ -152,7 +155,7 @@ both(
 )
 
 both(
-  'an answer that breaks off before it is its turn breaks the connection when it is',
+  'a response that breaks off before it is its turn breaks the connection when it is',
   async (rig) => {
     const { port } = await rig(async (one) => {
       const first = one.received.target === '/proxy/first'
@@ -173,7 +176,7 @@ both(
   },
 )
 
-/** TABLE of upstreams that give no answer at all. */
+/** TABLE of upstreams that give no response at all. */
 const NO_RESPONSE: { name: string; status: number; script: Script }[] = [
   { name: 'reset at once', status: 502, script: (one) => one.reset() },
   { name: 'closed at once', status: 502, script: (one) => void one.socket.end() },
@@ -220,8 +223,8 @@ const NO_RESPONSE: { name: string; status: number; script: Script }[] = [
   },
 ]
 
-both('an upstream without an answer becomes a refusal', async (rig) => {
-  const { fake, port } = await rig(answer(200, {}), { firstByte: 200 })
+both('an upstream without a response becomes a refusal', async (rig) => {
+  const { fake, port } = await rig(respond(200, {}), { firstByte: 200 })
   for (const { name, status, script } of NO_RESPONSE) {
     fake.play(script)
     const got = await call(port, { body: '{}' })
@@ -234,7 +237,7 @@ both('an upstream without an answer becomes a refusal', async (rig) => {
   }
 })
 
-both("interim answers pass, and 100 is nobody's", async (rig) => {
+both("interim responses pass, and 100 is nobody's", async (rig) => {
   const { port } = await rig(async (one) => {
     await one.body()
     one.write(
@@ -255,7 +258,7 @@ both("interim answers pass, and 100 is nobody's", async (rig) => {
   )
   request.end('{}')
   const [response] = await once(request, 'response')
-  assert.equal((await readAnswer(response)).body.toString(), 'ok')
+  assert.equal((await readResponse(response)).body.toString(), 'ok')
   assert.deepEqual(interim, [[103, 'Early Hints', '</a>; rel=preload']])
 })
 
@@ -316,8 +319,8 @@ both('a caller that leaves ends the upstream call, whenever it leaves', async (r
   )
 })
 
-both('an answer that comes while the body is still going up arrives', async (rig) => {
-  const { fake, port } = await rig(answer(200, {}))
+both('a response that comes while the body is still going up arrives', async (rig) => {
+  const { fake, port } = await rig(respond(200, {}))
   for (const close of [false, true]) {
     fake.play((one) => {
       one.write(
@@ -336,18 +339,18 @@ both('an answer that comes while the body is still going up arrives', async (rig
     request.on('error', () => {})
     const timer = setInterval(() => request.write(Buffer.alloc(65_536)), 1)
     const [response] = await once(request, 'response')
-    const got = await readAnswer(response)
+    const got = await readResponse(response)
     clearInterval(timer)
     request.destroy()
     assert.deepEqual([got.status, got.body.toString(), got.whole], [413, 'large', true])
   }
   // The connection whose request never went up whole must not carry another.
-  fake.play(answer(200, {}, 'next'))
+  fake.play(respond(200, {}, 'next'))
   assert.equal((await call(port, { body: '{}' })).body.toString(), 'next')
 })
 
 both(
-  'an early answer waits for a caller that reads only when it has sent everything',
+  'an early response waits for a caller that reads only when it has sent everything',
   async (rig) => {
     const { port } = await rig((one) => one.write(`${head(413, ['Content-Length', '5'])}large`))
     for (const lines of [
@@ -395,7 +398,7 @@ both('a caller that stops reading stops the upstream, and loses nothing', async 
     await sleep(100)
   }
   assert.ok(written < 400, `the provider could write only part of it (${written} of 400)`)
-  const got = await readAnswer(response)
+  const got = await readResponse(response)
   assert.equal(got.body.length, piece.length * 400)
 })
 
@@ -428,21 +431,21 @@ both('an upstream that stops reading stops the caller, and loses nothing', async
   for (let i = sent + 1; i < 400; i++) if (!request.write(piece)) await once(request, 'drain')
   request.end()
   const [response] = await once(request, 'response')
-  await readAnswer(response)
+  await readResponse(response)
   assert.equal(fake.requests[0]!.body.length, piece.length * 400)
 })
 
 both('connections are used again, but never one that is spoilt', async (rig) => {
-  const { fake, port } = await rig(answer(200, {}, 'a'))
+  const { fake, port } = await rig(respond(200, {}, 'a'))
   for (let i = 0; i < 5; i++) await call(port, { body: '{}' })
   assert.equal(fake.connections, 1)
-  // Bytes behind an answer would be the next caller's answer.
+  // Bytes behind a response would be the next caller's response.
   fake.play(async (one) => {
     await one.body()
     one.write(`${head(200, ['Content-Length', '1'])}a${head(200, ['Content-Length', '6'])}poison`)
   })
   assert.equal((await call(port, { body: '{}' })).body.toString(), 'a')
-  fake.play(answer(200, {}, 'clean'))
+  fake.play(respond(200, {}, 'clean'))
   assert.equal((await call(port, { body: '{}' })).body.toString(), 'clean')
   assert.equal(fake.connections, 2)
 })
@@ -461,7 +464,7 @@ both('a pooled connection that the upstream has closed is not used', async (rig)
 })
 
 both('a request is repeated only where it cannot have been processed', async (rig) => {
-  const { fake, port } = await rig(answer(200, {}, 'a'))
+  const { fake, port } = await rig(respond(200, {}, 'a'))
   await call(port, { body: '{}' })
   const second: Script = async (one) => {
     if (one.received.turn > 1) return one.reset()
@@ -479,7 +482,7 @@ both('a request is repeated only where it cannot have been processed', async (ri
 })
 
 both('the upstream says how long a connection rests', async (rig) => {
-  const { fake, port } = await rig(answer(200, { 'Keep-Alive': 'timeout=1' }, 'a'))
+  const { fake, port } = await rig(respond(200, { 'Keep-Alive': 'timeout=1' }, 'a'))
   await call(port, { body: '{}' })
   await call(port, { body: '{}' })
   assert.equal(fake.connections, 2)

@@ -1,15 +1,15 @@
 // Bytes, statuses and headers arrive as they were sent, for every method, kind of body and kind of
-// answer.
+// response.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { BINARY, SCRIPTED } from '../../support/providers/scripts.ts'
 import { both, call, type Sent } from '../support/relayed.ts'
 
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
 
-both('every answer of a provider arrives as it was sent', async (rig) => {
-  const { fake, port, ends } = await rig(answer(500, {}))
+both('every response of a provider arrives as it was sent', async (rig) => {
+  const { fake, port, ends } = await rig(respond(500, {}))
   for (const { name, script, status, headers, body, trailers } of SCRIPTED) {
     fake.play(script)
     for (const method of ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']) {
@@ -63,7 +63,7 @@ const BODIES: { name: string; sent: Sent; bytes: Buffer | string; trailers?: str
 ]
 
 both('every request body arrives as it was sent', async (rig) => {
-  const { fake, port } = await rig(answer(200, {}, 'ok'))
+  const { fake, port } = await rig(respond(200, {}, 'ok'))
   for (const { name, sent, bytes, trailers } of BODIES) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const got = await call(port, {
@@ -85,7 +85,7 @@ both('every request body arrives as it was sent', async (rig) => {
 })
 
 both('a chunked body stays chunked and a counted one counted', async (rig) => {
-  const { fake, port } = await rig(answer(200, {}))
+  const { fake, port } = await rig(respond(200, {}))
   await call(port, { body: 'abc' })
   await call(port, { body: [Buffer.from('abc')] })
   await call(port, { method: 'GET' })

@@ -1,7 +1,7 @@
 // A request that names no model gets the provider's default one: every model is allowed to `*`.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer } from '../../support/providers/fake.ts'
+import { respond } from '../../support/providers/fake.ts'
 import { startScoped, type Id } from '../support/scoped.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -20,7 +20,7 @@ const CASES: [id: Id, path: string, headers: Record<string, string>, body: strin
 
 test('a request without a model passes only for the scope `*`', async (t) => {
   const { served, ask } = await startScoped(t)
-  served.fake.play(answer(200, JSON_TYPE, '{}'))
+  served.fake.play(respond(200, JSON_TYPE, '{}'))
   for (const [id, path, headers, body] of CASES)
     for (const [models, status] of [
       [['*'], 200],

@@ -10,10 +10,10 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib'
-import { answer, chunk, head, headerOf, type Script } from '../../support/providers/fake.ts'
+import { respond, chunk, head, headerOf, type Script } from '../../support/providers/fake.ts'
 import { chunked } from '../../support/providers/scripts.ts'
 import { until } from '../../support/until.ts'
-import { begin, readAnswer } from '../support/relayed.ts'
+import { begin, readResponse } from '../support/relayed.ts'
 import { OPENAI, raw, SECRETS, startServed } from '../support/served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
@@ -65,7 +65,7 @@ test('in a plain error, its headers and its reason', async (t) => {
 })
 
 test('of every status from 300 on, and of none below', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { secret } = await served.key()
   for (const [status, masked] of [
     [200, false],
@@ -80,7 +80,7 @@ test('of every status from 300 on, and of none below', async (t) => {
     [500, true],
     [529, true],
   ] as const) {
-    served.fake.play(answer(status, { ...JSON_TYPE, 'X-Echo': SECRET }, said(SECRET)))
+    served.fake.play(respond(status, { ...JSON_TYPE, 'X-Echo': SECRET }, said(SECRET)))
     const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
     const left = masked ? STARS : SECRET
     assert.deepEqual(
@@ -97,13 +97,13 @@ test('of every status from 300 on, and of none below', async (t) => {
 })
 
 test('in an encoded error, which is then sent unencoded; one without it passes unchanged', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { secret } = await served.key()
   for (const [coding, encode] of CODINGS) {
     for (const repeats of [true, false]) {
       const wire = encode(said(repeats ? SECRET : 'sk-…'))
       for (const script of [
-        answer(401, { ...JSON_TYPE, 'Content-Encoding': coding, Vary: 'Accept-Encoding' }, wire),
+        respond(401, { ...JSON_TYPE, 'Content-Encoding': coding, Vary: 'Accept-Encoding' }, wire),
         chunked(401, ['Content-Encoding', coding], [wire.subarray(0, 9), wire.subarray(9)]),
       ]) {
         served.fake.play(script)
@@ -131,20 +131,20 @@ test('in an encoded error, which is then sent unencoded; one without it passes u
 const ODD: [name: string, script: Script, status: number, body: string | Buffer][] = [
   [
     'not encoded at all',
-    answer(400, { 'Content-Encoding': 'gzip' }, said(SECRET)),
+    respond(400, { 'Content-Encoding': 'gzip' }, said(SECRET)),
     400,
     said(STARS),
   ],
   [
     'a coding that nobody knows',
-    answer(400, { 'Content-Encoding': 'utf-8' }, said(SECRET)),
+    respond(400, { 'Content-Encoding': 'utf-8' }, said(SECRET)),
     400,
     said(STARS),
   ],
-  ['an encoded nothing', answer(400, { 'Content-Encoding': 'gzip' }, ''), 400, ''],
+  ['an encoded nothing', respond(400, { 'Content-Encoding': 'gzip' }, ''), 400, ''],
   [
     'bytes behind its end',
-    answer(
+    respond(
       400,
       { 'Content-Encoding': 'br' },
       Buffer.concat([brotliCompressSync(said(SECRET)), Buffer.from('more')]),
@@ -154,7 +154,7 @@ const ODD: [name: string, script: Script, status: number, body: string | Buffer]
   ],
   [
     'just short enough',
-    answer(
+    respond(
       400,
       { 'Content-Encoding': 'gzip' },
       gzipSync(`${' '.repeat(1024 * 1024 - SECRET.length)}${SECRET}`),
@@ -165,7 +165,7 @@ const ODD: [name: string, script: Script, status: number, body: string | Buffer]
 ]
 
 test('an encoded error that is invalid, truncated or too long', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { secret } = await served.key()
   const send = () => served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
   for (const [name, script, status, body] of ODD) {
@@ -188,7 +188,7 @@ test('an encoded error that is invalid, truncated or too long', async (t) => {
     ['gzip', Buffer.concat([gzipSync(said(SECRET)), Buffer.from('more')])],
   ]
   for (const [coding, wire] of unclear) {
-    served.fake.play(answer(400, { 'Content-Encoding': coding }, wire))
+    served.fake.play(respond(400, { 'Content-Encoding': coding }, wire))
     const got = await send()
     assert.deepEqual(
       [got.status, headerOf(got.rawHeaders, 'x-proxy-error')],
@@ -197,7 +197,7 @@ test('an encoded error that is invalid, truncated or too long', async (t) => {
     )
   }
   served.fake.play(
-    answer(401, { 'Content-Encoding': 'gzip', 'X-Echo': SECRET }, gzipSync(said(SECRET))),
+    respond(401, { 'Content-Encoding': 'gzip', 'X-Echo': SECRET }, gzipSync(said(SECRET))),
   )
   const bodiless = await served.send(secret, CHAT, { method: 'HEAD' })
   assert.deepEqual(
@@ -211,7 +211,7 @@ test('an encoded error that is invalid, truncated or too long', async (t) => {
 })
 
 test('a long encoded error is decoded as it streams, and reset where decoding fails', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { secret } = await served.key()
   const long = `${'a'.repeat(900_000)}${SECRET}${'b'.repeat(1_200_000)} ${SECRET}`
   const shown = long.replaceAll(SECRET, STARS)
@@ -228,7 +228,7 @@ test('a long encoded error is decoded as it streams, and reset where decoding fa
       wire.subarray(i * 10_007, (i + 1) * 10_007),
     )
     for (const script of [
-      answer(401, { ...JSON_TYPE, 'Content-Encoding': coding }, wire),
+      respond(401, { ...JSON_TYPE, 'Content-Encoding': coding }, wire),
       chunked(401, ['Content-Encoding', coding], pieces, ['X-Sum', SECRET]),
     ]) {
       served.fake.play(script)
@@ -252,7 +252,7 @@ test('a long encoded error is decoded as it streams, and reset where decoding fa
     ).map(({ state }) => state)
   /** TABLE of errors that end within their coding, or decode without end. */
   for (const wire of [gzipSync(long).subarray(0, -9), gzipSync(Buffer.alloc(40_000_000, ' '))]) {
-    served.fake.play(answer(500, { 'Content-Encoding': 'gzip' }, wire))
+    served.fake.play(respond(500, { 'Content-Encoding': 'gzip' }, wire))
     const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
     assert.deepEqual([got.status, got.whole], [500, false])
     await until(async () => (await states()).at(-1) !== 'reserved')
@@ -262,7 +262,7 @@ test('a long encoded error is decoded as it streams, and reset where decoding fa
 })
 
 test('in a streamed error, at every split; other bytes are not delayed', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { secret } = await served.key()
   const text = `event: error\ndata: ${said(SECRET)}\n\n`
   for (const size of [1, 5, SECRET.length, 1_000]) {
@@ -297,11 +297,11 @@ test('in a streamed error, at every split; other bytes are not delayed', async (
   const [first] = (await once(response, 'data')) as [Buffer]
   assert.equal(first.toString(), ': hello\n\ndata: ')
   goOn()
-  assert.equal((await readAnswer(response)).body.toString(), STARS)
+  assert.equal((await readResponse(response)).body.toString(), STARS)
 })
 
 test('an error that ends early is reset for the caller, or replaced if none of it was sent', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { secret } = await served.key()
   for (const [coding, status] of [
     ['identity', 400],
@@ -321,9 +321,9 @@ test('an error that ends early is reset for the caller, or replaced if none of i
 })
 
 test('in the address of a redirect or an upload, and nowhere else below 300', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { secret } = await served.key()
-  /** TABLE of addresses that an answer gives, and what the caller sees of them. */
+  /** TABLE of addresses that a response gives, and what the caller sees of them. */
   const cases: [status: number, name: string, address: string, shown: string][] = [
     [
       302,
@@ -353,7 +353,7 @@ test('in the address of a redirect or an upload, and nowhere else below 300', as
     [302, 'Location', 'https://files.example/a', 'https://files.example/a'],
   ]
   for (const [status, name, address, shown] of cases) {
-    served.fake.play(answer(status, { [name]: address, 'X-Echo': SECRET }, said(SECRET)))
+    served.fake.play(respond(status, { [name]: address, 'X-Echo': SECRET }, said(SECRET)))
     const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
     const left = status >= 300 ? STARS : SECRET
     assert.deepEqual(
@@ -398,7 +398,7 @@ test('in headers and reason of an interim response, and in trailers', async (t) 
 })
 
 test('in an error in UTF-16 or hexadecimal, and where the end truncates it', async (t) => {
-  const served = await startServed(t, answer(200, {}))
+  const served = await startServed(t, respond(200, {}))
   const { secret } = await served.key()
   const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')
   const hex = Buffer.from(SECRET).toString('hex')
@@ -416,9 +416,9 @@ test('in an error in UTF-16 or hexadecimal, and where the end truncates it', asy
       body.subarray(i * 7, (i + 1) * 7),
     )
     const scripts: Script[] = [
-      answer(500, {}, body),
+      respond(500, {}, body),
       chunked(500, [], pieces),
-      answer(500, { 'Content-Encoding': 'gzip' }, gzipSync(body)),
+      respond(500, { 'Content-Encoding': 'gzip' }, gzipSync(body)),
     ]
     for (const [i, script] of scripts.entries()) {
       served.fake.play(script)

@@ -1,4 +1,4 @@
-// Endpoints that hand out a provider's tokens are answered with a child of the key that asks, in the
+// Endpoints that hand out a provider's tokens give a child of the key that asks, in the
 // provider's shape; the provider is never asked.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
@@ -9,9 +9,9 @@ import { createXai } from '@ai-sdk/xai'
 import { createProxyFetch } from '../../../packages/core/src/index.ts'
 import { MAX_CHILDREN } from '../../../server/keys/children.ts'
 import type { NewKey } from '../../../server/keys/key-record.ts'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { manager, type Manager } from '../../support/manager.ts'
-import type { Answer } from '../support/relayed.ts'
+import type { ReceivedResponse } from '../support/relayed.ts'
 import { GOOGLE, OPENAI, startServed, type Served } from '../support/served.ts'
 
 const XAI = 'https://api.x.ai'
@@ -27,7 +27,7 @@ const ends: (() => unknown)[] = []
 before(async () => {
   const one = await startServed(
     { after: (end) => ends.push(end) },
-    answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":1}}'),
+    respond(200, JSON_TYPE, '{"usage":{"prompt_tokens":1}}'),
     (origin) => ({
       XAI_API_KEY: 'xai-upstream',
       TOLLMARK_UPSTREAM_XAI: origin,
@@ -52,15 +52,19 @@ beforeEach(() => void served.fake.requests.splice(0))
 
 type Json = Record<string, unknown>
 
-const ask = (secret: string, address: string, body: Json | string): Promise<Answer> =>
+const ask = (secret: string, address: string, body: Json | string): Promise<ReceivedResponse> =>
   served.send(secret, address, {
     headers: JSON_TYPE,
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
 
-const jsonOf = ({ body }: Answer): Json => JSON.parse(body.toString()) as Json
+const jsonOf = ({ body }: ReceivedResponse): Json => JSON.parse(body.toString()) as Json
 
-async function assertRefused(asked: Promise<Answer>, status: number, code: string): Promise<void> {
+async function assertRefused(
+  asked: Promise<ReceivedResponse>,
+  status: number,
+  code: string,
+): Promise<void> {
   const refused = await asked
   assert.deepEqual(
     [refused.status, headerOf(refused.rawHeaders, 'x-proxy-error')],
@@ -79,12 +83,12 @@ const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + s
 const AT_THIS_TIME = Date.now() + 1_200_000
 const isNear = (one: unknown, other: number): boolean => Math.abs(Number(one) - other) <= 30
 
-/** TABLE of what is asked for, and what an answer must be. */
+/** TABLE of what is asked for, and what a response must be. */
 const SHAPES: [
   address: string,
   body: Json,
   end: () => number,
-  read: (answer: Json) => { token: unknown; end: unknown },
+  read: (response: Json) => { token: unknown; end: unknown },
 ][] = [
   [
     `${OPENAI}/v1/realtime/client_secrets`,
@@ -151,10 +155,10 @@ const SHAPES: [
 for (const [address, body, expectedEnd, read] of SHAPES)
   test(`${address} gives a child key for the named models: ${JSON.stringify(body).slice(0, 60)}`, async () => {
     const parent = await served.key({ models: ['gpt-*'], rpm: 1000 })
-    const answered = await ask(parent.secret, address, body)
-    assert.equal(answered.status, 200, answered.body.toString())
-    assert.equal(headerOf(answered.rawHeaders, 'cache-control'), 'no-store')
-    const { token, end } = read(jsonOf(answered))
+    const response = await ask(parent.secret, address, body)
+    assert.equal(response.status, 200, response.body.toString())
+    assert.equal(headerOf(response.rawHeaders, 'cache-control'), 'no-store')
+    const { token, end } = read(jsonOf(response))
     assert.match(String(token), AT)
     assert.ok(isNear(end, expectedEnd()), String(end))
     assert.equal(served.fake.requests.length, 0)
@@ -173,12 +177,12 @@ for (const [address, body, expectedEnd, read] of SHAPES)
 
 test("Deepgram’s grant names no model: the child has its parent's models, at Deepgram only", async () => {
   const parent = await served.key()
-  const answered = jsonOf(
+  const response = jsonOf(
     await ask(parent.secret, `${DEEPGRAM}/v1/auth/grant`, { ttl_seconds: 60 }),
   )
-  assert.match(String(answered['access_token']), AT)
-  assert.equal(answered['expires_in'], 60)
-  const token = String(answered['access_token'])
+  assert.match(String(response['access_token']), AT)
+  assert.equal(response['expires_in'], 60)
+  const token = String(response['access_token'])
   assert.equal((await ask(token, `${DEEPGRAM}/v1/listen?model=nova-3`, {})).status, 200)
   assert.equal(await chat(token, 'gpt-5'), 403)
 })
@@ -207,9 +211,9 @@ const FAMILIES: [models: string[] | null, address: string, body: Json, of: strin
 for (const [models, address, body, of] of FAMILIES)
   test(`${address} of a key for ${models?.join(', ') ?? 'all models'} is for ${of.join(', ')}: ${JSON.stringify(body)}`, async () => {
     const parent = await served.key({ models })
-    const answered = await ask(parent.secret, address, body)
-    assert.equal(answered.status, 200, answered.body.toString())
-    assert.deepEqual(Object.keys(jsonOf(answered)), ['token'])
+    const response = await ask(parent.secret, address, body)
+    assert.equal(response.status, 200, response.body.toString())
+    assert.deepEqual(Object.keys(jsonOf(response)), ['token'])
     const [child] = (await served.api('GET', `keys?parent_id=${parent.id}`)).json<{
       data: NewKey[]
     }>().data
@@ -217,7 +221,7 @@ for (const [models, address, body, of] of FAMILIES)
     const seconds = body['expires_in'] ?? (address.startsWith(CARTESIA) ? 600 : 900)
     assert.ok(isNear(Date.parse(String(child?.expires_at)) / 1000, inSeconds(Number(seconds))))
     assert.equal(served.fake.requests.length, 0)
-    const secret = String(jsonOf(answered)['token'])
+    const secret = String(jsonOf(response)['token'])
     const path = address.startsWith(CARTESIA)
       ? '/tts/bytes'
       : '/v1/text-to-speech/pNInz6obpgDQGcFmaJgB'

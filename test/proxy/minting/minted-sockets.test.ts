@@ -75,7 +75,10 @@ test('responses of a minted key’s socket count under its parent', async () => 
   assert.equal(rows.filter(({ rpm }) => rpm === 3).length, 3)
 })
 
-/** TABLE: what is asked for, and with the token in the query a socket that opens and one that does not. */
+/**
+ * TABLE: what is asked for, and with the token in the query a socket that opens and one that does
+ * not.
+ */
 const BY_QUERY: [mint: string, body: object, opens: string, refused: string][] = [
   [
     'https://api.cartesia.ai/access-token',
@@ -94,11 +97,11 @@ const BY_QUERY: [mint: string, body: object, opens: string, refused: string][] =
 for (const [mint, body, opens, refused] of BY_QUERY)
   test(`a page opens a socket with a token of ${mint}, of its kind only`, async () => {
     const parent = await served.key()
-    const { body: answer } = await served.send(parent.secret, mint, {
+    const { body: response } = await served.send(parent.secret, mint, {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    const { token } = JSON.parse(answer.toString()) as { token: string }
+    const { token } = JSON.parse(response.toString()) as { token: string }
     const client = connectSocket(served.port, opens + token)
     await client.opened
     const { request } = served.provider.calls.at(-1)!

@@ -2,7 +2,7 @@
 // is expected, under another name, escaped.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { GEMINI, MISTRAL, more, V1 } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed } from '../support/served.ts'
 
@@ -12,8 +12,8 @@ const MESSAGES = `${ANTHROPIC}/v1/messages`
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const HEX = '68a1b2c3d4e5f60718293a4b5c6d7e8f'
 
-/** TABLE of objects that a key has made: where, and the answer. */
-const MADE: [address: string, answered: object][] = [
+/** TABLE of objects that a key has made: where, and the response. */
+const MADE: [address: string, response: object][] = [
   [`${GOOGLE}/upload/v1beta/files`, { file: { name: 'files/theirs' } }],
   [`${GEMINI}/fileSearchStores`, { name: 'fileSearchStores/theirs' }],
   [`${GEMINI}/cachedContents`, { name: 'cachedContents/theirs' }],
@@ -100,10 +100,10 @@ const SHAPES: [address: string, body: object | string][] = [
 
 /** Served with a key that has made all of these, and with keys that have made nothing. */
 async function startMade(t: TestContext) {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const [mine, own, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
-  for (const [address, answered] of MADE) {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+  for (const [address, response] of MADE) {
+    fake.play(respond(200, JSON_TYPE, JSON.stringify(response)))
     assert.equal(
       (
         await send(mine.secret, address, {
@@ -114,7 +114,7 @@ async function startMade(t: TestContext) {
       200,
     )
   }
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   return { mine, own, upstream, send }
 }
 
@@ -240,7 +240,7 @@ test('an id inside a longer text is text', async (t) => {
 })
 
 test('an unambiguous id without an owner is refused in any shape; inline repetitions pass', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const { secret } = await key()
   const status = async (address: string, body: object) =>
     (await send(secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { shareObject } from '../../../server/keys/shared-objects.ts'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { COHERE, GEMINI, MISTRAL, more, V1 } from './object-places.ts'
 import { GOOGLE, startServed } from '../support/served.ts'
 
@@ -140,15 +140,15 @@ const UPLOADS: [
 test("a batch starts only from a file whose lines were read and name no other key's objects", async (t) => {
   const { fake, key, send, running } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"id":"file-mine"}'),
+    respond(200, JSON_TYPE, '{"id":"file-mine"}'),
     more,
   )
   const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
   await send(mine.secret, `${V1}/files`, { body: form('x'), headers: FORM })
-  fake.play(answer(200, JSON_TYPE, '{"id":"file-theirs"}'))
+  fake.play(respond(200, JSON_TYPE, '{"id":"file-theirs"}'))
   await send(theirs.secret, `${V1}/files`, { body: form(GOOD), headers: FORM })
   const start = async ({ secret }: { secret: string }, id: string) => {
-    fake.play(answer(200, JSON_TYPE, '{"id":"batch_1"}'))
+    fake.play(respond(200, JSON_TYPE, '{"id":"batch_1"}'))
     const got = await send(secret, `${V1}/batches`, {
       body: JSON.stringify({ input_file_id: id, endpoint: '/v1/responses' }),
       headers: JSON_TYPE,
@@ -158,7 +158,7 @@ test("a batch starts only from a file whose lines were read and name no other ke
       : `${headerOf(got.rawHeaders, 'x-proxy-error')}: ${/The file was not read|created with another key|not created with this key/.exec(got.body.toString())?.[0]}`
   }
   for (const [i, [what, body, headers, starts]] of UPLOADS.entries()) {
-    fake.play(answer(200, JSON_TYPE, `{"id":"file-${i}"}`))
+    fake.play(respond(200, JSON_TYPE, `{"id":"file-${i}"}`))
     assert.equal((await send(mine.secret, `${V1}/files`, { body, headers })).status, 200, what)
     assert.equal(
       fake.requests.at(-1)!.body.length,
@@ -192,18 +192,18 @@ test("a batch starts only from a file whose lines were read and name no other ke
 test('a file or dataset with unread lines starts no batch', async (t) => {
   const { fake, key, send, running } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"id":"upload_1"}'),
+    respond(200, JSON_TYPE, '{"id":"upload_1"}'),
     more,
   )
   const mine = await key()
-  const made = async (address: string, answered: object, body = '{}') => {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+  const made = async (address: string, response: object, body = '{}') => {
+    fake.play(respond(200, JSON_TYPE, JSON.stringify(response)))
     assert.equal(
       (await send(mine.secret, address, { body, headers: JSON_TYPE })).status,
       200,
       address,
     )
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
   }
   const start = async (address: string, body: object) =>
     (await send(mine.secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status
@@ -252,7 +252,7 @@ test('a file or dataset with unread lines starts no batch', async (t) => {
 test('a Cohere batch starts from a dataset whose lines were read, and its owner cancels it', async (t) => {
   const { fake, key, send } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"id":"ds-theirs"}'),
+    respond(200, JSON_TYPE, '{"id":"ds-theirs"}'),
     more,
   )
   const [mine, theirs] = [await key(), await key()]
@@ -265,7 +265,7 @@ test('a Cohere batch starts from a dataset whose lines were read, and its owner 
       messages: [{ role: 'user', content: [{ type: 'document', document: { dataset_id: id } }] }],
     }).replace('/v1/responses', '/v2/chat')
   const THEIRS = UUID
-  fake.play(answer(200, JSON_TYPE, JSON.stringify({ id: THEIRS })))
+  fake.play(respond(200, JSON_TYPE, JSON.stringify({ id: THEIRS })))
   await send(theirs.secret, datasets, { body: data(['data', COHERES]), headers: FORM })
   /** TABLE of datasets, and whether a batch starts from one. */
   const cases: [what: string, body: string, starts: boolean][] = [
@@ -276,9 +276,9 @@ test('a Cohere batch starts from a dataset whose lines were read, and its owner 
     ['the field of a file', data(['file', COHERES]), false],
   ]
   for (const [i, [what, body, starts]] of cases.entries()) {
-    fake.play(answer(200, JSON_TYPE, `{"id":"ds-${i}"}`))
+    fake.play(respond(200, JSON_TYPE, `{"id":"ds-${i}"}`))
     assert.equal((await send(mine.secret, datasets, { body, headers: FORM })).status, 200, what)
-    fake.play(answer(200, JSON_TYPE, `{"batch":{"id":"b-${i}"}}`))
+    fake.play(respond(200, JSON_TYPE, `{"batch":{"id":"b-${i}"}}`))
     const start = async ({ secret }: { secret: string }) =>
       (
         await send(secret, `${COHERE}/v2/batches`, {
@@ -305,11 +305,11 @@ test('a Cohere batch starts from a dataset whose lines were read, and its owner 
 })
 
 test('concurrent uploads keep their lines apart, however they are split and answered', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-theirs"}'))
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{"id":"file-theirs"}'))
   const [mine, theirs] = [await key(), await key()]
   await send(theirs.secret, `${V1}/files`, { body: form(GOOD), headers: FORM })
   // Each is answered by the purpose of its own lines, the one that came first last.
-  const { promise: second, resolve: answered } = Promise.withResolvers<void>()
+  const { promise: second, resolve: responded } = Promise.withResolvers<void>()
   fake.play(async (call) => {
     const id = (await call.body()).includes('file_id') ? 'file-foreign' : 'file-good'
     if (id === 'file-foreign') await second
@@ -317,7 +317,7 @@ test('concurrent uploads keep their lines apart, however they are split and answ
     call.write(
       `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
     )
-    if (id === 'file-good') answered()
+    if (id === 'file-good') responded()
   })
   const upload = (lines: string) =>
     send(mine.secret, `${V1}/files`, {
@@ -326,7 +326,7 @@ test('concurrent uploads keep their lines apart, however they are split and answ
     })
   const [one, other] = await Promise.all([upload(FOREIGN), upload(GOOD)])
   assert.deepEqual([one.status, other.status], [200, 200])
-  fake.play(answer(200, JSON_TYPE, '{"id":"batch_1"}'))
+  fake.play(respond(200, JSON_TYPE, '{"id":"batch_1"}'))
   const start = async (id: string) =>
     (
       await send(mine.secret, `${V1}/batches`, {
@@ -338,7 +338,7 @@ test('concurrent uploads keep their lines apart, however they are split and answ
 })
 
 test('a Gemini batch starts from a completely read upload, and a Mistral batch from its file', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
   const upload = async (
     { secret }: { secret: string },
@@ -346,7 +346,7 @@ test('a Gemini batch starts from a completely read upload, and a Mistral batch f
     body: string,
     headers: Record<string, string> = {},
   ) => {
-    fake.play(answer(200, JSON_TYPE, `{"file":{"name":"files/${id}"}}`))
+    fake.play(respond(200, JSON_TYPE, `{"file":{"name":"files/${id}"}}`))
     assert.equal(
       (
         await send(secret, `${GOOGLE}/upload/v1beta/files`, {
@@ -360,7 +360,7 @@ test('a Gemini batch starts from a completely read upload, and a Mistral batch f
       ).status,
       200,
     )
-    fake.play(answer(200, JSON_TYPE, '{"name":"batches/b1"}'))
+    fake.play(respond(200, JSON_TYPE, '{"name":"batches/b1"}'))
   }
   const start = async (id: string) =>
     (
@@ -392,9 +392,9 @@ test('a Gemini batch starts from a completely read upload, and a Mistral batch f
     [UUID, MISTRALS, 200],
     [UUID.replace('0f', '1f'), 'not lines', 403],
   ] as const) {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify({ id })))
+    fake.play(respond(200, JSON_TYPE, JSON.stringify({ id })))
     await send(mine.secret, `${MISTRAL}/files`, { body: form(content), headers: FORM })
-    fake.play(answer(200, JSON_TYPE, '{"id":"b"}'))
+    fake.play(respond(200, JSON_TYPE, '{"id":"b"}'))
     assert.equal(await batch(id), status, id)
   }
 })

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { MISTRAL, more, V1 } from './object-places.ts'
 import { startServed } from '../support/served.ts'
 
@@ -143,7 +143,7 @@ const FORMS = [`${V1}/audio/transcriptions`, `${V1}/videos`, `${V1}/of/tomorrow`
 test("a form part that names another key's object is refused, whatever its name and encoding", async (t) => {
   const { fake, key, send } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"id":"file-theirs"}'),
+    respond(200, JSON_TYPE, '{"id":"file-theirs"}'),
     more,
   )
   const [theirs, own, upstream, scoped] = [
@@ -153,7 +153,7 @@ test("a form part that names another key's object is refused, whatever its name 
     await key({ models: ['m'] }),
   ]
   await send(theirs.secret, `${V1}/files`, { body: '{}', headers: JSON_TYPE })
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   const post = async ({ secret }: { secret: string }, address: string, body: Buffer) => {
     const got = await send(secret, address, {
       body,
@@ -199,12 +199,12 @@ const HEX = '68a1b2c3d4e5f60718293a4b5c6d7e8f68a1b2c3d4e5f607'
 test('a body that is neither JSON nor a form is refused where it could be a request; a file passes', async (t) => {
   const { fake, key, send } = await startServed(
     t,
-    answer(200, JSON_TYPE, `{"id":"resp_${HEX}"}`),
+    respond(200, JSON_TYPE, `{"id":"resp_${HEX}"}`),
     more,
   )
   const [theirs, own] = [await key(), await key()]
   await send(theirs.secret, `${V1}/responses`, { body: '{"model":"m"}', headers: JSON_TYPE })
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   const post = async (address: string, type: string, body: Buffer | string) => {
     const got = await send(own.secret, address, {
       body,

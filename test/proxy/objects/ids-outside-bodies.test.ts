@@ -2,7 +2,7 @@
 // query, a header, a file name, a trailer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { GOOGLE, raw, startServed } from '../support/served.ts'
 import { V1 } from './object-places.ts'
 
@@ -15,12 +15,12 @@ test('an upload belongs to its creator at any path of the host and any spelling 
   const begun = `${GOOGLE}/upload/v1beta/files?upload_id=${upload}&upload_protocol=resumable`
   const { fake, key, send } = await startServed(
     t,
-    answer(200, { 'X-Goog-Upload-URL': begun, 'Content-Type': 'text/plain' }, ''),
+    respond(200, { 'X-Goog-Upload-URL': begun, 'Content-Type': 'text/plain' }, ''),
   )
   const [mine, theirs] = [await key(), await key()]
   const begins = { body: '{}', headers: { ...JSON_TYPE, 'X-Goog-Upload-Command': 'start' } }
   assert.equal((await send(mine.secret, `${GOOGLE}/upload/v1beta/files`, begins)).status, 200)
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   const paths = [
     '/resumable/upload/v1beta/files',
     '/upload/v1beta/files:upload',
@@ -98,14 +98,14 @@ const PLACES: [query: string, headers: Record<string, string>, body?: string][] 
 test("another key's id is recognised in a query, a header, a file name and a trailer", async (t) => {
   const { fake, key, send, port } = await startServed(
     t,
-    answer(200, JSON_TYPE, JSON.stringify({ id: ID })),
+    respond(200, JSON_TYPE, JSON.stringify({ id: ID })),
   )
   const [mine, theirs] = [await key(), await key()]
   assert.equal(
     (await send(mine.secret, `${V1}/files`, { body: '{}', headers: JSON_TYPE })).status,
     200,
   )
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   for (const [query, headers, body = CHAT] of PLACES) {
     const what = JSON.stringify([query, headers])
     const sent = { body, headers: { ...JSON_TYPE, ...headers } }
@@ -145,12 +145,12 @@ test("another key's id is recognised in a query, a header, a file name and a tra
 })
 
 test('the parts of an upload belong to their creator', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"upload_1"}'))
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{"id":"upload_1"}'))
   const [mine, theirs] = [await key(), await key()]
   await send(theirs.secret, `${V1}/uploads`, { body: '{}', headers: JSON_TYPE })
-  fake.play(answer(200, JSON_TYPE, '{"id":"upload_2"}'))
+  fake.play(respond(200, JSON_TYPE, '{"id":"upload_2"}'))
   await send(mine.secret, `${V1}/uploads`, { body: '{}', headers: JSON_TYPE })
-  fake.play(answer(200, JSON_TYPE, '{"id":"part_abcdefgh12345678"}'))
+  fake.play(respond(200, JSON_TYPE, '{"id":"part_abcdefgh12345678"}'))
   const part =
     '--b\r\nContent-Disposition: form-data; name="data"; filename="x"\r\n\r\nx\r\n--b--\r\n'
   assert.equal(
@@ -162,7 +162,7 @@ test('the parts of an upload belong to their creator', async (t) => {
     ).status,
     200,
   )
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   const complete = (secret: string, id: string) =>
     send(secret, `${V1}/uploads/${id}/complete`, {
       body: '{"part_ids":["part_abcdefgh12345678"]}',

@@ -3,19 +3,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { answer, chunk, head, headerOf, type Script } from '../../support/providers/fake.ts'
+import { respond, chunk, head, headerOf, type Script } from '../../support/providers/fake.ts'
 import { COHERE, GEMINI, MISTRAL, more, V1, XAI } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed } from '../support/served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
 /**
- * TABLE of lists: where an object is made and what is answered; the list, and how it writes some
+ * TABLE of lists: where an object is made and the response; the list, and how it writes some
  * ids.
  */
 const LISTS: [
   makes: string,
-  answered: (id: string) => object,
+  response: (id: string) => object,
   lists: string,
   listed: (ids: string[]) => unknown,
 ][] = [
@@ -110,15 +110,15 @@ const LISTS: [
 ]
 
 test("a list passes unchanged if it names only the key's objects, and is refused otherwise", async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
-  for (const [i, [makes, answered, lists, listed]] of LISTS.entries()) {
+  for (const [i, [makes, response, lists, listed]] of LISTS.entries()) {
     const [id, foreign, nobodys] = [`minemin${i % 10}`, `theirst${i % 10}`, `nobodys${i % 10}`]
     for (const [{ secret }, made] of [
       [mine, id],
       [theirs, foreign],
     ] as const) {
-      fake.play(answer(200, JSON_TYPE, JSON.stringify(answered(made))))
+      fake.play(respond(200, JSON_TYPE, JSON.stringify(response(made))))
       assert.equal(
         (await send(secret, makes, { body: '{"model":"m"}', headers: JSON_TYPE })).status,
         200,
@@ -127,7 +127,7 @@ test("a list passes unchanged if it names only the key's objects, and is refused
     }
     const list = async ({ secret }: { secret: string }, ids: string[]) => {
       const text = `${JSON.stringify(listed(ids), null, 1)}\n`
-      fake.play(answer(200, JSON_TYPE, text))
+      fake.play(respond(200, JSON_TYPE, text))
       const got = await send(secret, lists, {
         method: 'GET',
         headers: { 'Accept-Encoding': 'gzip' },
@@ -148,38 +148,38 @@ test("a list passes unchanged if it names only the key's objects, and is refused
 })
 
 test("an unreadable list is refused, and a provider's error passes", async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret } = await key()
   const long = JSON.stringify({
     files_of_tomorrow: Array.from({ length: 40 }, (_, i) => ({ identifier: `anybodys-${i}` })),
   })
   const huge = JSON.stringify({ data: [], padding: 'x'.repeat(4_200_000) })
-  /** TABLE of answers and the status that the caller gets. */
-  const answers: [what: string, script: Parameters<typeof fake.play>[0], status: number][] = [
-    ['other places', answer(200, JSON_TYPE, long), 403],
-    ['larger than is read', answer(200, JSON_TYPE, huge), 403],
-    ['no JSON', answer(200, { 'Content-Type': 'text/html' }, '<html>'), 403],
-    ['cut off', answer(200, JSON_TYPE, '{"data":['), 403],
-    ['nothing', answer(200, JSON_TYPE, ''), 403],
-    ['an id that is no text', answer(200, JSON_TYPE, '{"data":[{"id":1}]}'), 403],
+  /** TABLE of responses and the status that the caller gets. */
+  const responses: [what: string, script: Parameters<typeof fake.play>[0], status: number][] = [
+    ['other places', respond(200, JSON_TYPE, long), 403],
+    ['larger than is read', respond(200, JSON_TYPE, huge), 403],
+    ['no JSON', respond(200, { 'Content-Type': 'text/html' }, '<html>'), 403],
+    ['cut off', respond(200, JSON_TYPE, '{"data":['), 403],
+    ['nothing', respond(200, JSON_TYPE, ''), 403],
+    ['an id that is no text', respond(200, JSON_TYPE, '{"data":[{"id":1}]}'), 403],
     [
       'encoded although nobody asked for it',
-      answer(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, gzipSync('{"data":[]}')),
+      respond(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, gzipSync('{"data":[]}')),
       403,
     ],
     [
       'an id that is text elsewhere',
-      answer(200, JSON_TYPE, '{"data":[],"first_id":"file-68a1b2c3d4e5f60718293a4b"}'),
+      respond(200, JSON_TYPE, '{"data":[],"first_id":"file-68a1b2c3d4e5f60718293a4b"}'),
       403,
     ],
     [
       'an error',
-      answer(429, JSON_TYPE, '{"error":{"message":"file-68a1b2c3d4e5f60718293a4b"}}'),
+      respond(429, JSON_TYPE, '{"error":{"message":"file-68a1b2c3d4e5f60718293a4b"}}'),
       429,
     ],
-    ['an empty list', answer(200, JSON_TYPE, '{"data":[]}'), 200],
+    ['an empty list', respond(200, JSON_TYPE, '{"data":[]}'), 200],
   ]
-  for (const [what, script, status] of answers) {
+  for (const [what, script, status] of responses) {
     fake.play(script)
     assert.equal((await send(secret, `${V1}/files`, { method: 'GET' })).status, status, what)
     assert.equal(headerOf(fake.requests.at(-1)!.rawHeaders, 'accept-encoding'), 'identity', what)
@@ -194,7 +194,7 @@ test('an event stream is refused at its headers, whatever the endpoint was class
       call.write(chunk('data: {"id":"file-of-somebody"}\n\n'))
       await call.gone()
     }
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const [own, scoped, upstream] = [
     await key(),
     await key({ models: ['m'] }),
@@ -223,15 +223,15 @@ test('an event stream is refused at its headers, whatever the endpoint was class
         assert.doesNotMatch(got.body.toString(), /somebody/)
       }
     }
-    fake.play(answer(200, { 'Content-Type': 'text/event-stream' }, 'data: {}\n\n'))
+    fake.play(respond(200, { 'Content-Type': 'text/event-stream' }, 'data: {}\n\n'))
     assert.equal((await send(upstream.secret, address, { method: 'GET' })).status, 200)
-    fake.play(answer(200, JSON_TYPE, '{"data":[]}'))
+    fake.play(respond(200, JSON_TYPE, '{"data":[]}'))
     assert.equal((await send(own.secret, address, { method: 'GET' })).status, 200)
   }
   // Of an object of the key's it tells of nothing else.
-  fake.play(answer(200, JSON_TYPE, '{"id":"resp_1"}'))
+  fake.play(respond(200, JSON_TYPE, '{"id":"resp_1"}'))
   await send(own.secret, `${V1}/responses`, { body: '{"model":"m"}', headers: JSON_TYPE })
-  fake.play(answer(200, { 'Content-Type': 'text/event-stream' }, 'data: {}\n\n'))
+  fake.play(respond(200, { 'Content-Type': 'text/event-stream' }, 'data: {}\n\n'))
   assert.equal(
     (
       await send(own.secret, `${V1}/responses/resp_1?stream=true`, { method: 'GET' })

@@ -9,7 +9,7 @@ import { insertObject } from '../../../server/proxy/objects/object-writer.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { manager } from '../../support/manager.ts'
-import { answer, chunk, head, headerOf } from '../../support/providers/fake.ts'
+import { respond, chunk, head, headerOf } from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
 import { COHERE, GEMINI, MADE, MISTRAL, more, NAMED, OPENROUTER, V1, XAI } from './object-places.ts'
 import {
@@ -28,7 +28,7 @@ async function startServed(...args: Parameters<typeof startOwn>): Promise<Served
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 test("another key's id is refused in every place; its owner's, and ids from before, pass", async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
   const post = (secret: string, address: string, body: object | Buffer, headers = {}) =>
     send(secret, address, {
@@ -40,8 +40,8 @@ test("another key's id is refused in every place; its owner's, and ids from befo
   for (const [i, [made, at, body, headers = {}]] of NAMED.entries()) {
     const id = `made-${i}`
     const address = at.replace('ID', id)
-    const { address: makes, answered } = MADE[made]!
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(named(answered, id))))
+    const { address: makes, response } = MADE[made]!
+    fake.play(respond(200, JSON_TYPE, JSON.stringify(named(response, id))))
     assert.equal(
       (
         await post(mine.secret, makes, {
@@ -52,7 +52,7 @@ test("another key's id is refused in every place; its owner's, and ids from befo
       ).status,
       200,
     )
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     const reached = fake.requests.length
     const what = `${address} ${JSON.stringify(body)}`
     const refused = await post(theirs.secret, address, named(body, id), named(headers, id))
@@ -90,7 +90,7 @@ test("another key's id is refused in every place; its owner's, and ids from befo
 test('a form names an object in any field; one too long to read passes if no other key has objects', async (t) => {
   const { fake, key, send } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"id":"file-1"}'),
+    respond(200, JSON_TYPE, '{"id":"file-1"}'),
     (origin) => ({ ...more(origin), TOLLMARK_MAX_BODY: '64KB' }),
   )
   const [mine, theirs, scoped] = [await key(), await key(), await key({ models: ['voxtral'] })]
@@ -140,7 +140,7 @@ test('a form names an object in any field; one too long to read passes if no oth
 })
 
 test("an object's place that cannot be inspected is refused", async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret } = await key()
   const long = JSON.stringify({ model: 'gpt-5', conversation: { id: 'x'.repeat(100_000) } })
   for (const [body, headers] of [
@@ -179,14 +179,14 @@ const ODD: [what: string, body: (json: string) => Buffer][] = [
 ]
 
 test("another key's id is refused in a non-JSON body, which otherwise passes unchanged", async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"resp_1"}'))
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{"id":"resp_1"}'))
   const [mine, theirs] = [await key(), await key()]
   const post = async ({ secret }: { secret: string }, body: Buffer | string) => {
     const got = await send(secret, `${V1}/responses`, { body, headers: JSON_TYPE })
     return [got.status, headerOf(got.rawHeaders, 'x-proxy-error')]
   }
   const named = (id: string) => `{"model":"gpt-5","previous_response_id":"${id}"}`
-  // What a request names itself is not made by its answer.
+  // What a request names itself is not made by its response.
   assert.deepEqual(await post(mine, '{"model":"gpt-5"}'), [200, null])
   for (const [what, odd] of ODD)
     assert.deepEqual(await post(mine, odd(named('resp_1'))), [200, null], what)
@@ -239,16 +239,16 @@ const SPELLED: [made: keyof typeof MADE, ...addresses: string[]][] = [
 ]
 
 test("another key's id is refused in any spelling of the path", async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const [mine, theirs] = [await key(), await key()]
   for (const [made, ...addresses] of SPELLED) {
-    const { address, answered } = MADE[made]!
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    const { address, response } = MADE[made]!
+    fake.play(respond(200, JSON_TYPE, JSON.stringify(response)))
     assert.equal(
       (await send(mine.secret, address, { body: '{"model":"gpt-5"}', headers: JSON_TYPE })).status,
       200,
     )
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     for (const spelled of addresses) {
       for (const method of ['GET', 'DELETE']) {
         assert.equal(
@@ -269,12 +269,12 @@ test("another key's id is refused in any spelling of the path", async (t) => {
       }
     }
   }
-  fake.play(answer(200, JSON_TYPE, '{"id":"file-68a1b2c3d4e5f607"}'))
+  fake.play(respond(200, JSON_TYPE, '{"id":"file-68a1b2c3d4e5f607"}'))
   assert.equal(
     (await send(mine.secret, `${V1}/files`, { body: '{}', headers: JSON_TYPE })).status,
     200,
   )
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   for (const id of ['file-68A1B2C3D4E5F607', 'file-68A1B2C3D4E5F607.JSON']) {
     const named = { body: JSON.stringify({ model: 'm', x: id }), headers: JSON_TYPE }
     assert.deepEqual(
@@ -335,7 +335,7 @@ test("another key's id is refused in any spelling of the path", async (t) => {
 })
 
 test("a body too large to read passes for an unlimited key, unless it could name another key's object", async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-1"}'), {
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{"id":"file-1"}'), {
     TOLLMARK_MAX_BODY: '64KB',
   })
   const [mine, scoped, theirs] = [await key(), await key({ models: ['gpt-*'] }), await key()]
@@ -362,17 +362,17 @@ test("a body too large to read passes for an unlimited key, unless it could name
 })
 
 test('a stored chat completion belongs to its creator; others are not recorded', async (t) => {
-  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, send, running } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const [mine, scoped, theirs] = [await key(), await key({ models: ['gpt-*'] }), await key()]
   assert.equal((await send(theirs.secret, `${V1}/chat/completions`, { method: 'GET' })).status, 200)
   const kept = (id: string, stream: boolean) =>
     stream
-      ? answer(
+      ? respond(
           200,
           { 'Content-Type': 'text/event-stream' },
           `data: {"id":"${id}","choices":[]}\n\ndata: [DONE]\n\n`,
         )
-      : answer(200, JSON_TYPE, `{"id":"${id}","choices":[]}`)
+      : respond(200, JSON_TYPE, `{"id":"${id}","choices":[]}`)
   for (const [i, { secret }] of [mine, scoped].entries()) {
     for (const stream of [false, true]) {
       const id = `chatcmpl-${i}-${stream}`
@@ -381,7 +381,7 @@ test('a stored chat completion belongs to its creator; others are not recorded',
         body: JSON.stringify({ model: 'gpt-5', store: true, stream, messages: [] }),
         headers: JSON_TYPE,
       })
-      fake.play(answer(200, JSON_TYPE, '{}'))
+      fake.play(respond(200, JSON_TYPE, '{}'))
       for (const path of [id, `${id}/messages`]) {
         assert.equal(
           (await send(theirs.secret, `${V1}/chat/completions/${path}`, { method: 'GET' })).status,
@@ -426,7 +426,7 @@ test('a stored chat completion belongs to its creator; others are not recorded',
 })
 
 test("a response's items are sent on its credential, by its owner", async (t) => {
-  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, send, running } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { api } = await manager({ running })
   for (const secret of ['sk-2', 'sk-3', 'sk-4'])
     await api('POST', 'credentials', { provider: 'openai', name: secret, secret })
@@ -454,15 +454,15 @@ test("a response's items are sent on its credential, by its owner", async (t) =>
     const stream = i % 2 === 1
     fake.play(
       stream
-        ? answer(
+        ? respond(
             200,
             { 'Content-Type': 'text/event-stream' },
             `event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', response: made })}\n\n`,
           )
-        : answer(200, JSON_TYPE, JSON.stringify(made)),
+        : respond(200, JSON_TYPE, JSON.stringify(made)),
     )
     const credential = await post(mine, { stream, input: 'x' })
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     const named = {
       input: [
         { role: 'user', content: 'x' },
@@ -484,7 +484,7 @@ test("a response's items are sent on its credential, by its owner", async (t) =>
 })
 
 test('an object is reached with the credential that created it, in any process, or with any other once that is gone', async (t) => {
-  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, send, running } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { api } = await manager({ running })
   const secrets: Record<string, string | null> = {
     env_openai: SECRETS.OPENAI_API_KEY,
@@ -521,7 +521,7 @@ test('an object is reached with the credential that created it, in any process, 
       )
   }
   for (let i = 0; i < 4; i++) {
-    fake.play(answer(200, JSON_TYPE, `{"id":"file-${i}"}`))
+    fake.play(respond(200, JSON_TYPE, `{"id":"file-${i}"}`))
     assert.equal(
       (await send(mine.secret, `${V1}/files`, { body: '{}', headers: JSON_TYPE })).status,
       200,
@@ -532,10 +532,10 @@ test('an object is reached with the credential that created it, in any process, 
 })
 
 /**
- * TABLE of answers in which files stand that came into being by themselves, and the addresses at
+ * TABLE of responses in which files stand that came into being by themselves, and the addresses at
  * which they are read.
  */
-const COME: [from: string, method: string, answered: object, ...files: string[]][] = [
+const COME: [from: string, method: string, response: object, ...files: string[]][] = [
   [
     `${V1}/batches/JOB`,
     'GET',
@@ -680,10 +680,10 @@ const COME: [from: string, method: string, answered: object, ...files: string[]]
 ]
 
 test('files created by the provider belong to the owner of the object that produced them', async (t) => {
-  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send, running } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
   const table = createProviderTable()
-  for (const [from, method, answered, ...files] of COME) {
+  for (const [from, method, response, ...files] of COME) {
     const { hostname, pathname } = new URL(from)
     const { provider } = table.find(hostname, 443)!
     for (const { kind, id } of classify(provider, method, pathname).objects) {
@@ -696,7 +696,7 @@ test('files created by the provider belong to the owner of the object that produ
         created_at: 0,
       })
     }
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    fake.play(respond(200, JSON_TYPE, JSON.stringify(response)))
     assert.equal(
       (
         await send(mine.secret, from, {
@@ -706,7 +706,7 @@ test('files created by the provider belong to the owner of the object that produ
       ).status,
       200,
     )
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     for (const file of files) {
       assert.equal((await send(theirs.secret, file, { method: 'GET' })).status, 403, file)
       assert.equal((await send(mine.secret, file, { method: 'GET' })).status, 200, file)
@@ -728,7 +728,7 @@ test('an object created in a stream is recorded by the time the caller sees its 
   })
   const reader = stream.body!.getReader()
   await reader.read()
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   assert.equal((await send(theirs.secret, `${V1}/responses/resp_1/cancel`)).status, 403)
   assert.equal((await send(mine.secret, `${V1}/responses/resp_1/cancel`)).status, 200)
   await reader.cancel()
@@ -736,7 +736,7 @@ test('an object created in a stream is recorded by the time the caller sees its 
 
 test('containers and generations in a stream are recorded, too', async (t) => {
   const events = (...data: object[]) =>
-    answer(
+    respond(
       200,
       { 'Content-Type': 'text/event-stream' },
       data.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''),
@@ -785,18 +785,18 @@ test('containers and generations in a stream are recorded, too', async (t) => {
       ).status,
       200,
     )
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     assert.equal((await send(theirs.secret, read, { method: 'GET' })).status, 403, read)
     assert.equal((await send(mine.secret, read, { method: 'GET' })).status, 200, read)
   }
 })
 
 test('an object created by a compressed response is known to the next request', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const [mine, theirs] = [await key(), await key()]
   for (let i = 0; i < 30; i++) {
     fake.play(
-      answer(
+      respond(
         200,
         { ...JSON_TYPE, 'Content-Encoding': 'zstd' },
         zstdCompressSync(JSON.stringify({ id: `resp_${i}`, output: 'x'.repeat(200_000) })),
@@ -823,7 +823,7 @@ test("an upload's parts go to the credential that began it and belong to its cre
   const begun = `${GOOGLE}/upload/v1beta/files?upload_id=up-1&upload_protocol=resumable`
   const { fake, key, send, running } = await startServed(
     t,
-    answer(200, { 'X-Goog-Upload-URL': begun, 'Content-Type': 'text/plain' }, ''),
+    respond(200, { 'X-Goog-Upload-URL': begun, 'Content-Type': 'text/plain' }, ''),
   )
   const [mine, theirs] = [await key(), await key()]
   assert.equal(
@@ -835,7 +835,7 @@ test("an upload's parts go to the credential that began it and belong to its cre
     ).status,
     200,
   )
-  fake.play(answer(200, JSON_TYPE, '{"file":{"name":"files/f1"}}'))
+  fake.play(respond(200, JSON_TYPE, '{"file":{"name":"files/f1"}}'))
   assert.equal((await send(theirs.secret, begun, { body: 'x' })).status, 403)
   assert.equal((await send(mine.secret, begun, { body: 'x' })).status, 200)
   assert.equal(
@@ -857,7 +857,7 @@ test("an upload's parts go to the credential that began it and belong to its cre
 test("a batch's output file belongs to the batch's owner", async (t) => {
   const { fake, key, send } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"id":"batch_1","output_file_id":null}'),
+    respond(200, JSON_TYPE, '{"id":"batch_1","output_file_id":null}'),
   )
   const [mine, theirs] = [await key(), await key()]
   await send(mine.secret, `${V1}/batches`, {
@@ -865,7 +865,7 @@ test("a batch's output file belongs to the batch's owner", async (t) => {
     headers: JSON_TYPE,
   })
   fake.play(
-    answer(200, JSON_TYPE, '{"id":"batch_1","status":"completed","output_file_id":"file-out"}'),
+    respond(200, JSON_TYPE, '{"id":"batch_1","status":"completed","output_file_id":"file-out"}'),
   )
   assert.equal((await send(theirs.secret, `${V1}/batches/batch_1`, { method: 'GET' })).status, 403)
   assert.equal((await send(mine.secret, `${V1}/batches/batch_1`, { method: 'GET' })).status, 200)
@@ -882,7 +882,7 @@ test("a batch's output file belongs to the batch's owner", async (t) => {
 test('the first recorded owner of an id stays its owner in every process', async (t) => {
   const { fake, key, send, running } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"id":"resp_1"}'),
+    respond(200, JSON_TYPE, '{"id":"resp_1"}'),
   )
   const [mine, theirs] = [await key(), await key()]
   await running.store.db
@@ -905,7 +905,7 @@ test('the first recorded owner of an id stays its owner in every process', async
     ).status,
     200,
   )
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   await until(
     async () =>
       (await send(theirs.secret, `${V1}/responses/resp_1`, { method: 'GET' })).status === 403,

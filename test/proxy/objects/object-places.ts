@@ -22,57 +22,57 @@ export const more = (origin: string) =>
     ]),
   )
 
-/** TABLE of what is made: the request, and the answer, in which ID stands for its id. */
-export const MADE: Record<string, { address: string; answered: object }> = {
-  file: { address: `${V1}/files`, answered: { id: 'ID', object: 'file' } },
-  response: { address: `${V1}/responses`, answered: { id: 'ID', object: 'response' } },
-  conversation: { address: `${V1}/conversations`, answered: { id: 'ID', object: 'conversation' } },
-  vector_store: { address: `${V1}/vector_stores`, answered: { id: 'ID' } },
-  container: { address: `${V1}/containers`, answered: { id: 'ID' } },
-  assistant: { address: `${V1}/assistants`, answered: { id: 'ID' } },
-  video: { address: `${V1}/videos`, answered: { id: 'ID' } },
-  anthropicFile: { address: `${ANTHROPIC}/v1/files`, answered: { id: 'ID' } },
+/** TABLE of what is made: the request, and the response, in which ID stands for its id. */
+export const MADE: Record<string, { address: string; response: object }> = {
+  file: { address: `${V1}/files`, response: { id: 'ID', object: 'file' } },
+  response: { address: `${V1}/responses`, response: { id: 'ID', object: 'response' } },
+  conversation: { address: `${V1}/conversations`, response: { id: 'ID', object: 'conversation' } },
+  vector_store: { address: `${V1}/vector_stores`, response: { id: 'ID' } },
+  container: { address: `${V1}/containers`, response: { id: 'ID' } },
+  assistant: { address: `${V1}/assistants`, response: { id: 'ID' } },
+  video: { address: `${V1}/videos`, response: { id: 'ID' } },
+  anthropicFile: { address: `${ANTHROPIC}/v1/files`, response: { id: 'ID' } },
   googleFile: {
     address: `${GOOGLE}/upload/v1beta/files`,
-    answered: { file: { name: 'files/ID' } },
+    response: { file: { name: 'files/ID' } },
   },
-  cache: { address: `${GEMINI}/cachedContents`, answered: { name: 'cachedContents/ID' } },
-  interaction: { address: `${GEMINI}/interactions`, answered: { id: 'ID' } },
+  cache: { address: `${GEMINI}/cachedContents`, response: { name: 'cachedContents/ID' } },
+  interaction: { address: `${GEMINI}/interactions`, response: { id: 'ID' } },
   vertexOperation: {
     address: `${VEO}:predictLongRunning`,
-    answered: { name: 'publishers/google/models/veo/operations/ID' },
+    response: { name: 'publishers/google/models/veo/operations/ID' },
   },
-  deepseekFile: { address: `${DEEPSEEK}/files`, answered: { id: 'ID' } },
-  mistralFile: { address: `${MISTRAL}/files`, answered: { id: 'ID' } },
-  xaiFile: { address: `${XAI}/files`, answered: { id: 'ID' } },
-  skill: { address: `${V1}/skills`, answered: { id: 'ID' } },
-  anthropicSkill: { address: `${ANTHROPIC}/v1/skills`, answered: { id: 'ID' } },
+  deepseekFile: { address: `${DEEPSEEK}/files`, response: { id: 'ID' } },
+  mistralFile: { address: `${MISTRAL}/files`, response: { id: 'ID' } },
+  xaiFile: { address: `${XAI}/files`, response: { id: 'ID' } },
+  skill: { address: `${V1}/skills`, response: { id: 'ID' } },
+  anthropicSkill: { address: `${ANTHROPIC}/v1/skills`, response: { id: 'ID' } },
   anthropicContainer: {
     address: `${ANTHROPIC}/v1/messages`,
-    answered: { id: 'msg_1', container: { id: 'ID', expires_at: 'x' }, content: [] },
+    response: { id: 'msg_1', container: { id: 'ID', expires_at: 'x' }, content: [] },
   },
-  anthropicThread: { address: `${ANTHROPIC}/v1/messages`, answered: { id: 'ID', content: [] } },
+  anthropicThread: { address: `${ANTHROPIC}/v1/messages`, response: { id: 'ID', content: [] } },
   usedContainer: {
     address: `${V1}/responses`,
-    answered: {
+    response: {
       id: 'resp_1',
       output: [{ type: 'reasoning' }, { type: 'code_interpreter_call', container_id: 'ID' }],
     },
   },
-  userProfile: { address: `${ANTHROPIC}/v1/user_profiles`, answered: { id: 'ID' } },
+  userProfile: { address: `${ANTHROPIC}/v1/user_profiles`, response: { id: 'ID' } },
   memoryStore: {
     address: `${ANTHROPIC}/v1/memory_stores`,
-    answered: { id: 'ID', type: 'memory_store' },
+    response: { id: 'ID', type: 'memory_store' },
   },
-  anthropicAgent: { address: `${ANTHROPIC}/v1/agents`, answered: { id: 'ID', type: 'agent' } },
-  mistralAgent: { address: `${MISTRAL}/agents`, answered: { id: 'ID' } },
-  library: { address: `${MISTRAL}/libraries`, answered: { id: 'ID' } },
-  cohereDataset: { address: `${COHERE}/v1/datasets`, answered: { id: 'ID' } },
-  perplexityAnswer: {
+  anthropicAgent: { address: `${ANTHROPIC}/v1/agents`, response: { id: 'ID', type: 'agent' } },
+  mistralAgent: { address: `${MISTRAL}/agents`, response: { id: 'ID' } },
+  library: { address: `${MISTRAL}/libraries`, response: { id: 'ID' } },
+  cohereDataset: { address: `${COHERE}/v1/datasets`, response: { id: 'ID' } },
+  perplexityResponse: {
     address: `${PERPLEXITY}/v1/agent`,
-    answered: { id: 'ID', object: 'response' },
+    response: { id: 'ID', object: 'response' },
   },
-  store: { address: `${GEMINI}/fileSearchStores`, answered: { name: 'fileSearchStores/ID' } },
+  store: { address: `${GEMINI}/fileSearchStores`, response: { name: 'fileSearchStores/ID' } },
 }
 
 /** TABLE of places that name it. */

@@ -1,4 +1,4 @@
-// Which stored objects a request names, and which an answer makes: what each endpoint's row says.
+// Which stored objects a request names, and which a response makes: what each endpoint's row says.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createUsageMeter } from '../../../server/proxy/usage/meter.ts'
@@ -18,8 +18,8 @@ const find = (id: string, on: string) => {
   return classify(table.byId(id)!, method, path)
 }
 
-/** TABLE: what an answer makes. */
-const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
+/** TABLE: what a response makes. */
+const MADE: [id: string, on: string, response: object, ...objects: string[]][] = [
   [
     'openai',
     'POST /v1/responses',
@@ -227,10 +227,10 @@ const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
   ['openrouter', 'POST /api/v1/interns', { id: 'intern_1' }, 'intern:intern_1'],
 ]
 
-for (const [id, on, answer, ...objects] of MADE) {
+for (const [id, on, response, ...objects] of MADE) {
   test(`${id}: ${on} makes ${objects.join(', ') || 'nothing'}`, () => {
     const created = new CreatedIds(find(id, on).endpoint?.creates ?? {})
-    created.search(answer)
+    created.search(response)
     assert.deepEqual(
       created.objects.map((object) => `${object.kind}:${object.id}`),
       objects,

@@ -7,7 +7,7 @@ import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { listPlaces } from '../../../server/proxy/providers/lists.ts'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { COHERE, MISTRAL, more, OPENROUTER, V1 } from './object-places.ts'
 import { startServed, type Served } from '../support/served.ts'
 
@@ -256,7 +256,7 @@ const EVERYBODYS: [line: string, body?: object][] = [
 ]
 
 test("the operator's objects are closed to `objects: own` and open to one with objects: upstream", async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'), everywhere)
   const [own, scoped, upstream] = [
     await served.key(),
     await served.key({ models: ['*', '*#*'] }),
@@ -294,16 +294,16 @@ test("the operator's objects are closed to `objects: own` and open to one with o
 })
 
 test('a fine-tuned model, and a voice by its slug, belongs to its creator in requests and batch lines', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'), everywhere)
   const { fake, key } = served
   const [mine, theirs] = [await key(), await key()]
   const tuned = 'acme/Meta-Llama-3.1-8B-Instruct-Reference-9f8e7d6c'
   const DATED = 'acme/Meta-Llama-3.1-8B-Instruct-Reference-20240315'
   const cohere = '0f5b7d1c-0e44-4b7e-9f5e-6f1f0c3a2b19'
-  const made = async (line: string, answered: object, body?: object) => {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+  const made = async (line: string, response: object, body?: object) => {
+    fake.play(respond(200, JSON_TYPE, JSON.stringify(response)))
     assert.equal(await ending(served, mine, line, body), '200', line)
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
   }
   await made(`POST ${TOGETHER}/fine-tunes`, { id: 'ft-1', status: 'pending' }, { model: 'm' })
   await made(`GET ${TOGETHER}/fine-tunes/ft-1`, {
@@ -349,10 +349,10 @@ test('a fine-tuned model, and a voice by its slug, belongs to its creator in req
   const form = { 'Content-Type': 'multipart/form-data; boundary=B' }
   const upload = async (who: { secret: string }, id: string) => {
     const line = JSON.stringify({ custom_id: '1', url: '/v1/chat/completions', body: chat(tuned) })
-    fake.play(answer(200, JSON_TYPE, JSON.stringify({ id })))
+    fake.play(respond(200, JSON_TYPE, JSON.stringify({ id })))
     const text = `--B\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--B\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${`${line}\n`.repeat(3)}\r\n--B--\r\n`
     assert.equal(await ending(served, who, `POST ${TOGETHER}/files`, text, form), '200')
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     return ending(served, who, `POST ${TOGETHER}/batches`, {
       input_file_id: id,
       endpoint: '/v1/chat/completions',
@@ -365,14 +365,14 @@ test('a fine-tuned model, and a voice by its slug, belongs to its creator in req
 })
 
 test('an object with a chosen name belongs to its creator if the response shows that it is new', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'), everywhere)
   const { fake, key } = served
   const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
   const AGENTS = `${AZURE}/api/projects/p1/agents`
   const make = async (who: { secret: string }, name: string, version: unknown, status = 200) => {
     const latest = { object: 'agent.version', id: `${name}:${version}`, name, version }
     fake.play(
-      answer(
+      respond(
         status,
         JSON_TYPE,
         JSON.stringify({ object: 'agent', id: name, name, versions: { latest } }),
@@ -382,7 +382,7 @@ test('an object with a chosen name belongs to its creator if the response shows 
       name,
       definition: { kind: 'prompt', model: 'gpt-5' },
     })
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     return ended
   }
   const uses = (name: string): [line: string, body?: object][] => [
@@ -428,7 +428,7 @@ test('an object with a chosen name belongs to its creator if the response shows 
     [['planner', 'was-there'], CLOSED],
   ] as const) {
     fake.play(
-      answer(
+      respond(
         200,
         JSON_TYPE,
         JSON.stringify({
@@ -445,7 +445,7 @@ test('an object with a chosen name belongs to its creator if the response shows 
 })
 
 test('a form field and a deployment header name a stored model', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'), everywhere)
   const { key, send } = served
   const [own, upstream] = [await key(), await key({ objects: 'upstream' })]
   const form = (model: string) => ({
@@ -485,7 +485,7 @@ test('a form field and a deployment header name a stored model', async (t) => {
 })
 
 test("another key's id is recognised before a NUL and after dots", async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-QQQQ1111wwww2222"}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{"id":"file-QQQQ1111wwww2222"}'))
   const [mine, theirs] = [await served.key(), await served.key()]
   await ending(
     served,

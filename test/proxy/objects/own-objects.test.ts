@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { shareObject } from '../../../server/keys/shared-objects.ts'
 import { manager } from '../../support/manager.ts'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { usedFolder } from '../../support/templates.ts'
 import { GEMINI, MADE, MISTRAL, more, NAMED, V1, XAI } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed, type Served } from '../support/served.ts'
@@ -35,7 +35,7 @@ async function ending(
 const CLOSED = '403 endpoint_not_allowed'
 
 test("an id without an owner is refused in every place; its owner's ids pass", async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const { fake, key } = served
   const mine = await key()
   for (const [i, [made, at, body, headers = {}]] of NAMED.entries()) {
@@ -56,8 +56,8 @@ test("an id without an owner is refused in every place; its owner's ids pass", a
       !at.includes('importFile')
     )
       continue
-    const { address, answered } = MADE[made]!
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(named(answered, `mine-${i}`))))
+    const { address, response } = MADE[made]!
+    fake.play(respond(200, JSON_TYPE, JSON.stringify(named(response, `mine-${i}`))))
     assert.equal(
       await ending(served, mine, `POST ${address}`, {
         model: 'gpt-5',
@@ -66,7 +66,7 @@ test("an id without an owner is refused in every place; its owner's ids pass", a
       }),
       '200',
     )
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     assert.equal(await post(`mine-${i}`), '200', `${at} ${JSON.stringify(body)}`)
   }
 })
@@ -178,7 +178,7 @@ const EVERYBODYS: [line: string, body?: object][] = [
 
 for (const models of [null, ['*']]) {
   test(`unowned objects are closed to a key ${models === null ? 'for every model' : 'that is limited to models'} and open to one with objects: upstream`, async (t) => {
-    const served = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+    const served = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
     const [own, upstream] = [
       await served.key({ models }),
       await served.key({ models: null, objects: 'upstream' }),
@@ -270,7 +270,7 @@ const SAID: [address: string, body: object, id?: string][] = [
 ]
 
 test('an id that is a whole message is text, unless another key created it', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const { fake, key, send } = served
   const [mine, theirs, scoped] = [
     await key(),
@@ -287,9 +287,9 @@ test('an id that is a whole message is text, unless another key created it', asy
     assert.equal(await post(mine, text.replace('{', `{"x":"${id}",`)), CLOSED, text)
     assert.match(await post(scoped, text.replace('{', `{"x":"${id}",`)), /^403 /, text)
   }
-  fake.play(answer(200, JSON_TYPE, JSON.stringify({ id: FILE })))
+  fake.play(respond(200, JSON_TYPE, JSON.stringify({ id: FILE })))
   await ending(served, theirs, `POST ${V1}/files`, {})
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   for (const [address, body, id = FILE] of SAID) {
     if (id !== FILE || !address.startsWith(V1)) continue
     const text = JSON.stringify(body).replaceAll('ID', id)
@@ -315,7 +315,7 @@ test('an id that is a whole message is text, unless another key created it', asy
 })
 
 test('a shared object can be read and used but never changed', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { running, key } = served
   const [mine, other] = [await key(), await key()]
   const share = async (kind: string, object_id: string) => {
@@ -374,11 +374,11 @@ test('items of responses keep their owner after a restart, without a row each', 
       id: item('msg', `67ccd2${i + 10}`, end),
     })),
   })
-  const first = await startServed(t, answer(200, JSON_TYPE, JSON.stringify(made(one))), {}, data)
+  const first = await startServed(t, respond(200, JSON_TYPE, JSON.stringify(made(one))), {}, data)
   const [mine, theirs] = [await first.key(), await first.key()]
   await ending(first, mine, `POST ${V1}/responses`, { model: 'gpt-5' })
   first.fake.play(
-    answer(
+    respond(
       200,
       JSON_TYPE,
       JSON.stringify({
@@ -388,9 +388,9 @@ test('items of responses keep their owner after a restart, without a row each', 
     ),
   )
   await ending(first, mine, `POST ${V1}/responses`, { model: 'gpt-5' })
-  // Whatever it answers to others: what lies in a range of somebody's gets a row of its own.
+  // Whatever it responds to others: what lies in a range of somebody's gets a row of its own.
   first.fake.play(
-    answer(
+    respond(
       200,
       JSON_TYPE,
       JSON.stringify({
@@ -402,7 +402,7 @@ test('items of responses keep their owner after a restart, without a row each', 
   await ending(first, theirs, `POST ${V1}/responses`, { model: 'gpt-5' })
   await first.running[Symbol.asyncDispose]()
 
-  const again = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
+  const again = await startServed(t, respond(200, JSON_TYPE, '{}'), {}, data)
   const rows = await again.running.store.db
     .selectFrom('objects')
     .select(['kind', 'object_id'])
@@ -438,12 +438,12 @@ test('items of responses keep their owner after a restart, without a row each', 
 })
 
 test('a fine-tuned model has an owner as soon as its job names it; no key may delete a base model', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { fake, key } = served
   const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
   const [tuned, other] = ['ft:gpt-4o-mini:acme::abc', 'ft:gpt-4o-mini:acme::operators']
-  const made = async (line: string, answered: object) => {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+  const made = async (line: string, response: object) => {
+    fake.play(respond(200, JSON_TYPE, JSON.stringify(response)))
     assert.equal(
       await ending(
         served,
@@ -453,7 +453,7 @@ test('a fine-tuned model has an owner as soon as its job names it; no key may de
       ),
       '200',
     )
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
   }
   await made(`POST ${V1}/fine_tuning/jobs`, { id: 'ftjob-1', fine_tuned_model: null })
   await made(`GET ${V1}/fine_tuning/jobs/ftjob-1`, {

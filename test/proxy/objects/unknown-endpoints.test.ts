@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { shareObject } from '../../../server/keys/shared-objects.ts'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { more, MISTRAL, OPENROUTER, V1, XAI } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed } from '../support/served.ts'
@@ -14,10 +14,10 @@ const JSON_TYPE = { 'Content-Type': 'application/json' }
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const VOICE = '21m00Tcm4TlvDq8ikWAM'
 
-/** TABLE of what an unknown endpoint answers, and requests that name it. */
+/** TABLE of responses of an unknown endpoint, and requests that name it. */
 const MADE: [
   makes: string,
-  answered: object | string,
+  response: object | string,
   names: [address: string, body: object | string][],
 ][] = [
   [
@@ -89,7 +89,7 @@ const MADE: [
 ]
 
 test("an unknown endpoint's object belongs to its creator; an unowned id is refused in its path and passes elsewhere", async (t) => {
-  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send, running } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const [mine, own, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
   const json = (value: object | string): string =>
     typeof value === 'string' ? value : JSON.stringify(value)
@@ -97,10 +97,10 @@ test("an unknown endpoint's object belongs to its creator; an unowned id is refu
     const got = await send(secret, encodeURI(address), { body: json(body), headers: JSON_TYPE })
     return `${got.status} ${headerOf(got.rawHeaders, 'x-proxy-error') ?? ''}`.trim()
   }
-  for (const [makes, answered, names] of MADE) {
-    fake.play(answer(200, JSON_TYPE, json(answered)))
+  for (const [makes, response, names] of MADE) {
+    fake.play(respond(200, JSON_TYPE, json(response)))
     assert.equal(await post(mine, makes, { name: 'x' }), '200')
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     for (const [address, body] of names) {
       for (const other of [own, upstream])
         assert.equal(
@@ -161,14 +161,14 @@ test("an unknown endpoint's object belongs to its creator; an unowned id is refu
   ]
   for (const [address, body] of ordinary)
     assert.equal(await post(own, address, body), '200', `${address} ${JSON.stringify(body)}`)
-  // Names are nobody's, even where an answer gives one back as an id.
-  fake.play(answer(200, JSON_TYPE, '{"id":"chat"}'))
+  // Names are nobody's, even where a response gives one back as an id.
+  fake.play(respond(200, JSON_TYPE, '{"id":"chat"}'))
   assert.equal(await post(mine, `${V1}/of/tomorrow`, {}), '200')
   assert.equal(await post(own, `${V1}/chat/of/tomorrow`, { x: 'chat' }), '200')
 })
 
 test('a generated id in a field for ids is one in any form: unowned ones are refused, other strings pass', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const [mine, upstream] = [await key(), await key({ objects: 'upstream' })]
   const [hex, bare] = ['68a1b2c3d4e5f607', UUID.replaceAll('-', '')]
   const json = (body: unknown) => ({ body: JSON.stringify(body), headers: JSON_TYPE })
@@ -275,9 +275,9 @@ test('a generated id in a field for ids is one in any form: unowned ones are ref
     [`${MISTRAL}/files`, '1f8fad5b-d9cb-469f-a165-70867728950e'],
     [`${MISTRAL}/things`, '2f8fad5b-d9cb-469f-a165-70867728950e'],
   ]) {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify({ id })))
+    fake.play(respond(200, JSON_TYPE, JSON.stringify({ id })))
     assert.equal((await send(mine.secret, makes!, json({}))).status, 200)
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     assert.equal(
       (
         await send(
@@ -296,7 +296,7 @@ test('an id that the request named is not treated as created by the response', a
   const THING = 'thing_68a1b2c3d4e5f607'
   const { fake, key, send } = await startServed(
     t,
-    answer(200, JSON_TYPE, JSON.stringify({ id: THING })),
+    respond(200, JSON_TYPE, JSON.stringify({ id: THING })),
     more,
   )
   const [thief, other] = [await key({ objects: 'upstream' }), await key({ objects: 'upstream' })]
@@ -337,15 +337,15 @@ test('an id that the request named is not treated as created by the response', a
       `${what}: it is nobody's`,
     )
   }
-  // Made by an answer that names it first.
+  // Made by a response that names it first.
   assert.equal((await send(thief.secret, `${V1}/things`, json({ name: 'x' }))).status, 200)
   assert.equal((await send(other.secret, `${V1}/things/${THING}`, json({}))).status, 403)
 
   /**
-   * TABLE of known endpoints: the request names what the answer repeats where it names what it
+   * TABLE of known endpoints: the request names what the response repeats where it names what it
    * made.
    */
-  const known: [address: string, body: object, answered: object, status?: number][] = [
+  const known: [address: string, body: object, response: object, status?: number][] = [
     [
       `${V1}/responses`,
       { model: 'm', tools: [{ type: 'code_interpreter', container: 'cntr_68a1b2c3d4e5f607' }] },
@@ -363,12 +363,12 @@ test('an id that the request named is not treated as created by the response', a
     [`${V1}/files`, {}, { id: 'file-68a1b2c3d4e5f607' }, 409],
     [`${V1}/things`, {}, { id: 'thing_78a1b2c3d4e5f607' }, 404],
   ]
-  for (const [address, body, answered, status = 200] of known) {
-    fake.play(answer(status, JSON_TYPE, JSON.stringify(answered)))
+  for (const [address, body, response, status = 200] of known) {
+    fake.play(respond(status, JSON_TYPE, JSON.stringify(response)))
     assert.equal((await send(thief.secret, address, json(body))).status, status)
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     const [id] =
-      JSON.stringify([body, answered]).match(/(?:cntr|container|file|thing)[-_]\w{16,}/) ?? []
+      JSON.stringify([body, response]).match(/(?:cntr|container|file|thing)[-_]\w{16,}/) ?? []
     assert.equal(
       (
         await send(
@@ -383,7 +383,7 @@ test('an id that the request named is not treated as created by the response', a
   }
   // Names that callers choose for what they make are theirs: the provider refuses one that is
   // taken.
-  fake.play(answer(200, JSON_TYPE, '{"file":{"name":"files/my-report"}}'))
+  fake.play(respond(200, JSON_TYPE, '{"file":{"name":"files/my-report"}}'))
   assert.equal(
     (
       await send(
@@ -401,15 +401,15 @@ test('an id that the request named is not treated as created by the response', a
 })
 
 test('what an unowned object produces is unowned, whoever polls for it first', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const [mine, other, own] = [
     await key({ objects: 'upstream' }),
     await key({ objects: 'upstream' }),
     await key(),
   ]
-  const ask = async ({ secret }: { secret: string }, line: string, answered: object) => {
+  const ask = async ({ secret }: { secret: string }, line: string, response: object) => {
     const [method = '', address = ''] = line.split(' ')
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    fake.play(respond(200, JSON_TYPE, JSON.stringify(response)))
     return (
       await send(secret, address, {
         method,
@@ -418,7 +418,7 @@ test('what an unowned object produces is unowned, whoever polls for it first', a
     ).status
   }
   /** TABLE of polls that name what came into being, and the address of that. */
-  const polls: [poll: string, answered: object, made: string][] = [
+  const polls: [poll: string, response: object, made: string][] = [
     [
       `GET ${V1}/batches/batch_operators`,
       { id: 'batch_operators', output_file_id: 'file-out' },
@@ -440,8 +440,8 @@ test('what an unowned object produces is unowned, whoever polls for it first', a
       `GET ${XAI}/files/vid-operators`,
     ],
   ]
-  for (const [poll, answered, made] of polls) {
-    assert.equal(await ask(mine, poll, answered), 200, poll)
+  for (const [poll, response, made] of polls) {
+    assert.equal(await ask(mine, poll, response), 200, poll)
     assert.deepEqual(
       [await ask(other, made, {}), await ask(mine, made, {}), await ask(own, made, {})],
       [200, 200, 403],
@@ -464,7 +464,7 @@ test('what an unowned object produces is unowned, whoever polls for it first', a
 })
 
 test("a text in another provider's id format passes; in its own provider's it is an id", async (t) => {
-  const { key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const { secret } = await key()
   const hex = '68a1b2c3d4e5f60718293a4b5c6d7e8f68a1b2c3d4e5f607'
   const text = (address: string, content: string): [string, object] => [
@@ -528,11 +528,11 @@ test("a text in another provider's id format passes; in its own provider's it is
 test('an address names a Gemini file only at a host of its API', async (t) => {
   const { fake, key, send } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"file":{"name":"files/theirs"}}'),
+    respond(200, JSON_TYPE, '{"file":{"name":"files/theirs"}}'),
   )
   const [theirs, own] = [await key(), await key()]
   await send(theirs.secret, `${GOOGLE}/upload/v1beta/files`, { body: '{}', headers: JSON_TYPE })
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   const status = async ({ secret }: { secret: string }, fileUri: string) =>
     (
       await send(secret, `${GOOGLE}/v1beta/models/g:generateContent`, {
@@ -572,7 +572,7 @@ test('an address names a Gemini file only at a host of its API', async (t) => {
 })
 
 test("an unknown endpoint's object is recognised in a query, a header, a wrapper and at every endpoint of an added provider", async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), (origin) => {
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), (origin) => {
     const path = join(temporaryFolder(t), 'providers.json')
     const row = { id: 'acme', origin: 'https://api.acme.test', credential: { env: 'ACME_KEY' } }
     writeFileSync(path, JSON.stringify([{ ...row, dial: origin }]))
@@ -581,10 +581,10 @@ test("an unknown endpoint's object is recognised in a query, a header, a wrapper
   const ACME = 'https://api.acme.test/v1'
   const [mine, theirs] = [await key(), await key()]
   for (const id of ['wid_68a1b2c3d4e5f60718293a4b', UUID]) {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify({ id })))
+    fake.play(respond(200, JSON_TYPE, JSON.stringify({ id })))
     const made = await send(mine.secret, `${ACME}/gadgets`, { body: '{}', headers: JSON_TYPE })
     assert.equal(made.status, 200)
-    fake.play(answer(200, JSON_TYPE, '{}'))
+    fake.play(respond(200, JSON_TYPE, '{}'))
     /** TABLE of requests that name it. */
     const names: [address: string, body?: object, headers?: Record<string, string>][] = [
       [`${ACME}/do?id=${id}`],

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { ANTHROPIC, GOOGLE, startServed, TARGETS } from '../support/served.ts'
 import { COHERE, MISTRAL, more, V1 } from './object-places.ts'
 
@@ -46,7 +46,7 @@ const ENDPOINTS = [
 test("an upload's metadata may not name another key's object", async (t) => {
   const { fake, key, send } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"id":"file-theirs"}'),
+    respond(200, JSON_TYPE, '{"id":"file-theirs"}'),
     more,
   )
   const [theirs, own, upstream, scoped] = [
@@ -56,12 +56,12 @@ test("an upload's metadata may not name another key's object", async (t) => {
     await key({ models: ['m'] }),
   ]
   await send(theirs.secret, `${V1}/files`, { body: form(file()), headers: FORM_TYPE })
-  fake.play(answer(200, JSON_TYPE, `{"id":"${THEIRS}"}`))
+  fake.play(respond(200, JSON_TYPE, `{"id":"${THEIRS}"}`))
   await send(theirs.secret, `${ANTHROPIC}/v1/files`, { body: form(file()), headers: FORM_TYPE })
-  fake.play(answer(200, JSON_TYPE, '{"id":"cntr_own"}'))
+  fake.play(respond(200, JSON_TYPE, '{"id":"cntr_own"}'))
   for (const { secret } of [own, scoped])
     await send(secret, `${V1}/containers`, { body: '{"name":"x"}', headers: JSON_TYPE })
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   const post = async ({ secret }: { secret: string }, address: string, body: string) => {
     const got = await send(secret, address, { body, headers: FORM_TYPE })
     return `${got.status} ${headerOf(got.rawHeaders, 'x-proxy-error') ?? ''}`.trim()
@@ -100,7 +100,7 @@ test("an upload's metadata may not name another key's object", async (t) => {
 test('a refused part after a streaming file aborts the upload', async (t) => {
   const { fake, key, send, port } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"id":"file-theirs"}'),
+    respond(200, JSON_TYPE, '{"id":"file-theirs"}'),
     more,
   )
   const [theirs, own] = [await key(), await key({ rpm: 100 })]
@@ -142,7 +142,7 @@ test('a refused part after a streaming file aborts the upload', async (t) => {
 })
 
 test("a file streams, as do later parts that name no other key's objects", async (t) => {
-  const { fake, key, port } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-1"}'))
+  const { fake, key, port } = await startServed(t, respond(200, JSON_TYPE, '{"id":"file-1"}'))
   const { secret } = await key()
   const pieces = [
     part('name="purpose"', 'user_data'),
@@ -176,12 +176,12 @@ test("a file streams, as do later parts that name no other key's objects", async
 test("the start of a Google upload may not name another key's file", async (t) => {
   const { fake, key, send } = await startServed(
     t,
-    answer(200, JSON_TYPE, '{"file":{"name":"files/theirs"}}'),
+    respond(200, JSON_TYPE, '{"file":{"name":"files/theirs"}}'),
   )
   const [theirs, own] = [await key(), await key()]
   const UPLOAD = `${GOOGLE}/upload/v1beta/files`
   await send(theirs.secret, UPLOAD, { body: 'x', headers: { 'X-Goog-Upload-Protocol': 'raw' } })
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   const naming = '{"file":{"name":"files/theirs"}}'
   const related = (head: string, metadata: string, media: string, mediaHead = '') =>
     `--b\r\n${head}\r\n\r\n${metadata}\r\n--b\r\nContent-Type: text/plain${mediaHead}\r\n\r\n${media}\r\n--b--\r\n`

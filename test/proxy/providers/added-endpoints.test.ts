@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { readConfig } from '../../../server/config/settings.ts'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { startServed } from '../support/served.ts'
 
@@ -32,7 +32,7 @@ const ADDED = [
 ]
 
 const startAdded = (t: TestContext) =>
-  startServed(t, answer(200, JSON_TYPE, '{}'), (origin) => {
+  startServed(t, respond(200, JSON_TYPE, '{}'), (origin) => {
     const path = join(temporaryFolder(t), 'providers.json')
     const rows = ADDED.map((row) => ({ ...row, dial: origin, credential: { env: 'ADDED_KEY' } }))
     writeFileSync(path, JSON.stringify(rows))
@@ -70,7 +70,7 @@ test("endpoints in the file are held to a key's models and objects", async (t) =
     ['/v1/engines/engine-1/run', {}],
     ['/v1/listen', {}, { 'X-Engine': 'engine-1' }],
   ]
-  fake.play(answer(200, JSON_TYPE, '{"job":"job-1"}'))
+  fake.play(respond(200, JSON_TYPE, '{"job":"job-1"}'))
   for (const [path, body, headers = {}] of requests) {
     const sent = { headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) }
     assert.equal((await send(mine.secret, `${VOICE}${path}`, sent)).status, 200, path)

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { OPENAI, startServed } from '../support/served.ts'
 
@@ -28,7 +28,7 @@ const ADDED = [
 ]
 
 const startAdded = (t: TestContext) =>
-  startServed(t, answer(200, JSON_TYPE, '{}'), (origin) => {
+  startServed(t, respond(200, JSON_TYPE, '{}'), (origin) => {
     const path = join(temporaryFolder(t), 'providers.json')
     const rows = ADDED.map((row) => ({
       ...row,
@@ -101,7 +101,7 @@ test('redirects lead through the proxy again, however the upstream names itself'
     [`${fake.origin}/u/https/elsewhere.test/x`, `${fake.origin}/u/https/elsewhere.test/x`],
   ]
   for (const [Location, expected] of cases) {
-    fake.play(answer(302, { Location }))
+    fake.play(respond(302, { Location }))
     const got = await send(secret, `${ACME}/v1/files/x`, { method: 'GET' })
     assert.deepEqual([got.status, headerOf(got.rawHeaders, 'location')], [302, expected], Location)
   }
@@ -112,7 +112,7 @@ test('the address of an upload leads through the proxy', async (t) => {
   const { secret } = await key()
   for (const base of [ACME, `${fake.origin}/u/https/api.acme.test`]) {
     fake.play(
-      answer(200, {
+      respond(200, {
         'X-Goog-Upload-URL': `${base}/upload/v1beta/files?upload_id=7`,
         'X-Goog-Upload-Status': 'active',
       }),
@@ -194,7 +194,7 @@ test("videos of an added provider are held to a key's models and belong to their
   const headers = { 'Content-Type': 'multipart/form-data; boundary=b' }
   const form = (model: string) =>
     `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--b--\r\n`
-  fake.play(answer(200, JSON_TYPE, '{"id":"video_1"}'))
+  fake.play(respond(200, JSON_TYPE, '{"id":"video_1"}'))
   assert.equal(
     (await send(scoped.secret, `${ACME}/v1/videos?account=a`, { body: form('video-x'), headers }))
       .status,
@@ -204,7 +204,7 @@ test("videos of an added provider are held to a key's models and belong to their
     (await send(scoped.secret, `${ACME}/v1/videos`, { body: form('other'), headers })).status,
     403,
   )
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  fake.play(respond(200, JSON_TYPE, '{}'))
   for (const path of ['video_1?account=a', 'video_1/content']) {
     assert.equal(
       (await send(scoped.secret, `${ACME}/v1/videos/${path}`, { method: 'GET' })).status,

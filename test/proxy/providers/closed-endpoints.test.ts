@@ -181,7 +181,7 @@ const ADMIN: readonly (readonly [endpoint: string, source: string])[] = [
   ['GET llm.acme.test/v1/billing/usage', 'a guess'],
   [
     'GET api.elevenlabs.io/v1/user',
-    'elevenlabs.io/docs/api-reference/user: the answer holds the key',
+    'elevenlabs.io/docs/api-reference/user: the response holds the key',
   ],
   ['GET api.elevenlabs.io/v1/user/subscription', 'elevenlabs.io/docs/api-reference'],
   ['POST api.elevenlabs.io/v1/workspace/invites/add', 'elevenlabs.io/docs/api-reference'],

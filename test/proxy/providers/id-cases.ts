@@ -24,7 +24,7 @@ export interface Made {
   readonly kind: string
   /** As the provider names it. */
   readonly id: string
-  /** As the provider's answers write it. */
+  /** As the provider's responses write it. */
   readonly written: string
   /** Strings that name it. */
   readonly spelled: readonly string[]

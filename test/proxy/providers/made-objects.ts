@@ -1,5 +1,5 @@
-// TABLE of what a request makes at a provider whose ids are no OpenAI-like text, and of requests that
-// name it: for its maker only. By the providers' references.
+// TABLE of what a request makes at a provider whose ids are no OpenAI-like text, and of requests
+// that name it: for its maker only. By the providers' references.
 import type { SdkEndpoint } from './sdk-endpoints.ts'
 
 type Asked = Pick<SdkEndpoint, 'on' | 'body' | 'form'>
@@ -7,8 +7,8 @@ type Asked = Pick<SdkEndpoint, 'on' | 'body' | 'form'>
 /** What is made, and what names it. */
 export interface MadeObject {
   readonly makes: Asked
-  /** The answer: a text where its numbers are no safe integers. */
-  readonly answered?: object | string
+  /** The response: a text where its numbers are no safe integers. */
+  readonly response?: object | string
   readonly headers?: Readonly<Record<string, string>>
   readonly names: readonly Asked[]
   /** Requests that name what nobody here has made. */
@@ -57,14 +57,14 @@ const VIDEO = 'f3b1c5d7-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
 export const MADE_OBJECTS: readonly MadeObject[] = [
   {
     makes: { on: 'POST api.assemblyai.com/v2/upload', form: {} },
-    answered: { upload_url: CDN },
+    response: { upload_url: CDN },
     names: [
       post('api.assemblyai.com/v2/transcript', { audio_url: CDN, speech_model: 'universal' }),
     ],
   },
   {
     makes: { on: 'POST api.replicate.com/v1/files', form: {} },
-    answered: { id: 'abc123def456ghi789jkl012mn' },
+    response: { id: 'abc123def456ghi789jkl012mn' },
     names: [
       post('api.replicate.com/v1/predictions', {
         version: 'acme/model:0123456789abcdef',
@@ -75,7 +75,7 @@ export const MADE_OBJECTS: readonly MadeObject[] = [
   // https://platform.minimax.io/docs/guides/speech-voice-clone: a file's id is a number.
   {
     makes: UPLOAD,
-    answered: { file: { file_id: 132_255_243_020_731 } },
+    response: { file: { file_id: 132_255_243_020_731 } },
     names: [
       post(`${MINIMAX}/files/delete`, { file_id: 132_255_243_020_731 }),
       cloned(132_255_243_020_731),
@@ -90,7 +90,7 @@ export const MADE_OBJECTS: readonly MadeObject[] = [
   },
   {
     makes: UPLOAD,
-    answered: '{"file":{"file_id":9007199254740993}}',
+    response: '{"file":{"file_id":9007199254740993}}',
     names: [cloned('9007199254740993')],
     // As floats both are the same number.
     nobodys: [cloned('9007199254740992')],
@@ -98,7 +98,7 @@ export const MADE_OBJECTS: readonly MadeObject[] = [
   // https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api
   {
     makes: post(CLOUDFLARE, { requests: [{ query: 'x' }] }),
-    answered: { result: { status: 'queued', request_id: UUID } },
+    response: { result: { status: 'queued', request_id: UUID } },
     names: [post(CLOUDFLARE, { request_id: UUID })],
     nobodys: [post(CLOUDFLARE, { request_id: VIDEO })],
   },
@@ -133,7 +133,7 @@ export const MADE_OBJECTS: readonly MadeObject[] = [
   // https://elevenlabs.io/docs/api-reference/agents/create
   {
     makes: post(`${ELEVENLABS}/convai/agents/create`, { conversation_config: {} }),
-    answered: { agent_id: AGENT },
+    response: { agent_id: AGENT },
     names: [
       { on: `GET ${ELEVENLABS}/convai/agents/${AGENT}` },
       { on: `GET ${ELEVENLABS}/convai/agents/${AGENT}/branches/b/procedures` },
@@ -145,17 +145,18 @@ export const MADE_OBJECTS: readonly MadeObject[] = [
     ],
     nobodys: [{ on: `GET ${ELEVENLABS}/convai/agents/agent_0000k5zvyjhmfg983brhmhkd98n6` }],
   },
-  // https://dev.hume.ai/reference/text-to-speech-tts/voices/delete: by a name, which anybody may give.
+  // https://dev.hume.ai/reference/text-to-speech-tts/voices/delete: by a name, which anybody may
+  // give.
   {
     makes: post('api.hume.ai/v0/tts/voices', { name: 'mine' }),
-    answered: { id: UUID, name: 'mine' },
+    response: { id: UUID, name: 'mine' },
     names: [post('api.hume.ai/v0/evi/configs', { evi_version: '3', voice: { id: UUID } })],
     nobodys: [{ on: 'DELETE api.hume.ai/v0/tts/voices?name=mine' }],
   },
   // https://docs.mistral.ai/api/endpoint/workflows
   {
     makes: post('api.mistral.ai/v1/workflows/schedules'),
-    answered: { schedule_id: 'schedule-1' },
+    response: { schedule_id: 'schedule-1' },
     names: [
       { on: 'GET api.mistral.ai/v1/workflows/schedules/schedule-1' },
       post('api.mistral.ai/v1/workflows/schedules/schedule-1/trigger'),
@@ -165,7 +166,7 @@ export const MADE_OBJECTS: readonly MadeObject[] = [
   // https://www.alibabacloud.com/help/en/model-studio/long-context-qwen-long
   {
     makes: { on: `POST ${QWEN}/files`, form: { purpose: 'file-extract' } },
-    answered: { id: FILE },
+    response: { id: FILE },
     names: [
       reading(`fileid://${FILE}`),
       reading(`fileid://${FILE},fileid://${FILE}`),
@@ -179,7 +180,7 @@ export const MADE_OBJECTS: readonly MadeObject[] = [
   // github.com/199-mcp/mcp-kling, kling-api-docs.md
   {
     makes: post(`${KLING}/text2video`, { model_name: 'kling-v2', prompt: 'x' }),
-    answered: { data: { task_id: TASK } },
+    response: { data: { task_id: TASK } },
     names: [
       { on: `GET ${KLING}/text2video/${TASK}` },
       post(`${KLING}/lip-sync`, { input: { task_id: TASK } }),
@@ -188,7 +189,7 @@ export const MADE_OBJECTS: readonly MadeObject[] = [
   },
   {
     makes: { on: `GET ${KLING}/text2video/${TASK}` },
-    answered: { data: { task_id: TASK, task_result: { videos: [{ id: VIDEO }] } } },
+    response: { data: { task_id: TASK, task_result: { videos: [{ id: VIDEO }] } } },
     names: [
       post(`${KLING}/video-extend`, { video_id: VIDEO }),
       post(`${KLING}/lip-sync`, { input: { video_id: VIDEO } }),

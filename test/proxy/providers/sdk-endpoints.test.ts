@@ -1,10 +1,10 @@
-// Every endpoint that the AI SDK's packages call, through the whole server: for a key for all models, for
-// keys with models, and what is stored for its maker only.
+// Every endpoint that the AI SDK's packages call, through the whole server: for a key for all
+// models, for keys with models, and what is stored for its maker only.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { PROVIDER_CREDENTIALS } from '../../../server/config/provider-credentials.ts'
 import { upstreamVariable } from '../../../server/config/areas/providers.ts'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import type { Ends } from '../../support/temporary.ts'
 import { startServed, type Served } from '../support/served.ts'
 import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
@@ -27,7 +27,7 @@ const settings = (origin: string): Record<string, string> => ({
 
 let served: Served
 before(async (t) => {
-  served = await startServed(t as Ends, answer(200, JSON_TYPE, '{}'), settings)
+  served = await startServed(t as Ends, respond(200, JSON_TYPE, '{}'), settings)
 })
 
 type Asked = Omit<SdkEndpoint, 'package' | 'class'>
@@ -136,11 +136,11 @@ test('an object named by an address, a number, a list or a header belongs to its
     const { at, ...sent } = requestOf(asked)
     return (await served.send(secret, at, sent)).status
   }
-  for (const { makes, answered = {}, headers = {}, names, nobodys = [] } of MADE_OBJECTS) {
-    const text = typeof answered === 'string' ? answered : JSON.stringify(answered)
-    served.fake.play(answer(200, { ...JSON_TYPE, ...headers }, text))
+  for (const { makes, response = {}, headers = {}, names, nobodys = [] } of MADE_OBJECTS) {
+    const text = typeof response === 'string' ? response : JSON.stringify(response)
+    served.fake.play(respond(200, { ...JSON_TYPE, ...headers }, text))
     assert.equal(await status(maker, makes), 200, makes.on)
-    served.fake.play(answer(200, JSON_TYPE, '{}'))
+    served.fake.play(respond(200, JSON_TYPE, '{}'))
     for (const asked of names)
       assert.deepEqual(
         [await status(maker, asked), await status(other, asked)],

@@ -9,7 +9,7 @@ import { createGroq } from '@ai-sdk/groq'
 import { createMistral } from '@ai-sdk/mistral'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, streamText, type LanguageModel } from 'ai'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { startServed } from '../support/served.ts'
 
 interface Options {
@@ -39,7 +39,7 @@ const gemini = {
   usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount: 3 },
 }
 
-/** TABLE: the provider, where it is, what it answers at once and as a stream. */
+/** TABLE: the provider, where it is, its response at once and as a stream. */
 const CASES: [
   make: (options: Options) => LanguageModel,
   base: string,
@@ -134,7 +134,7 @@ const CASES: [
 ]
 
 test('a text and a stream are the same direct and by base URL', async (t) => {
-  const { fake, key, port } = await startServed(t, answer(200, {}, ''), (origin) =>
+  const { fake, key, port } = await startServed(t, respond(200, {}, ''), (origin) =>
     Object.fromEntries(
       ['MISTRAL', 'GROQ', 'COHERE'].flatMap((id) => [
         [`TOLLMARK_UPSTREAM_${id}`, origin],
@@ -146,13 +146,13 @@ test('a text and a stream are the same direct and by base URL', async (t) => {
   for (const [make, base, whole, streamed] of CASES) {
     const run = async (options: Options) => {
       const model = make(options)
-      fake.play(answer(200, JSON_TYPE, JSON.stringify(whole)))
+      fake.play(respond(200, JSON_TYPE, JSON.stringify(whole)))
       const { text, usage, finishReason } = await generateText({
         model,
         prompt: 'Hi',
         maxRetries: 0,
       })
-      fake.play(answer(200, SSE, streamed))
+      fake.play(respond(200, SSE, streamed))
       const parts: string[] = []
       for await (const piece of streamText({ model, prompt: 'Hi', maxRetries: 0 }).textStream)
         parts.push(piece)

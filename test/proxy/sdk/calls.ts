@@ -91,7 +91,7 @@ async function partsOf(
   }
 }
 
-/** Two steps: the model asks for the tool, and answers from its result. */
+/** Two steps: the model asks for the tool, and responds from its result. */
 export const tools =
   (model: Made<LanguageModel>): Run =>
   async (fetch) =>
@@ -207,7 +207,7 @@ export const video =
       model: model(fetch),
       download: async ({ url }) => {
         const got = await fetch(url)
-        if (!got.ok) throw new Error(`the video was answered with ${got.status}`)
+        if (!got.ok) throw new Error(`the video got ${got.status}`)
         return { data: await got.bytes(), mediaType: got.headers.get('content-type') ?? undefined }
       },
     })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { APICallError, generateText, streamText } from 'ai'
 import { changeKey, revokeKey, type KeyInput } from '../../../server/keys/keys.ts'
 import { GATEWAY_ERRORS } from '../../../server/proxy/error-response.ts'
-import { answer, type Script } from '../../support/providers/fake.ts'
+import { respond, type Script } from '../../support/providers/fake.ts'
 import { startServed, type Served } from '../support/served.ts'
 import type { Fetch } from './calls.ts'
 import { SPEAKERS } from './cases/failures.ts'
@@ -133,7 +133,7 @@ test('every provider of the AI SDK shows our sentence and our status for every r
   })
   const { secret: valid } = await served.key()
   for (const { code, says, secret, bends, upstream, method } of TABLE) {
-    served.fake.play(upstream ?? answer(500, {}))
+    served.fake.play(upstream ?? respond(500, {}))
     const through = fetchThrough(served.port, secret === undefined ? valid : await secret(served))
     const bent: Fetch = (input, init) => {
       const { url = String(input), body = String(init?.body) } =
@@ -180,7 +180,7 @@ test('a refused stream fails with our sentence too', async (t) => {
 })
 
 test('the error names a provider without a credential', async (t) => {
-  const served = await startServed(t, answer(500, {}), {
+  const served = await startServed(t, respond(500, {}), {
     OPENAI_API_KEY: '',
     GOOGLE_GENERATIVE_AI_API_KEY: '',
     ANTHROPIC_API_KEY: '',

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { APICallError, generateText, type ModelMessage } from 'ai'
-import { answer } from '../../support/providers/fake.ts'
+import { respond } from '../../support/providers/fake.ts'
 import { usedFolder } from '../../support/templates.ts'
 import { ANTHROPIC, OPENAI, startServed, type Served } from '../support/served.ts'
 import { fetchThrough, MANAGED } from './twice.ts'
@@ -67,14 +67,14 @@ const form = (purpose: string, content: string): FormData => {
 
 test('stored responses, files, batches and containers keep their owner after a restart', async (t) => {
   const data = usedFolder(t)
-  const before = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
+  const before = await startServed(t, respond(200, JSON_TYPE, '{}'), {}, data)
   const [mine, other] = [await before.key(), await before.key()]
   const openai = ({ port }: Served, { secret }: { secret: string }) =>
     createOpenAI({ apiKey: MANAGED, fetch: fetchThrough(port, secret) })('gpt-5')
   const claude = ({ port }: Served, { secret }: { secret: string }) =>
     createAnthropic({ apiKey: MANAGED, fetch: fetchThrough(port, secret) })('claude-sonnet-4-5')
   const says = (served: Served, body: object) =>
-    served.fake.play(answer(200, JSON_TYPE, JSON.stringify(body)))
+    served.fake.play(respond(200, JSON_TYPE, JSON.stringify(body)))
   const upload = async (address: string, purpose: string, id: string) => {
     says(before, { id })
     assert.equal(
@@ -95,7 +95,7 @@ test('stored responses, files, batches and containers keep their owner after a r
   await upload(`${ANTHROPIC}/v1/files`, 'x', 'file_011CNha8iCJcU1wXNR6q4V8w')
   await before.running[Symbol.asyncDispose]()
 
-  const after = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
+  const after = await startServed(t, respond(200, JSON_TYPE, '{}'), {}, data)
   const history: ModelMessage[] = [{ role: 'user', content: 'Hi' }, ...first.response.messages]
   /** TABLE of what goes on. */
   const goesOn: [what: string, body: object, go: (key: { secret: string }) => Promise<unknown>][] =

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
-import { answer, headerOf, type Received } from '../../support/providers/fake.ts'
+import { respond, headerOf, type Received } from '../../support/providers/fake.ts'
 import { startServed, type Served } from '../support/served.ts'
 import type { Fetch, Run } from './calls.ts'
 import { playing, type Wire } from './wire.ts'
@@ -12,8 +12,8 @@ import { playing, type Wire } from './wire.ts'
 export interface Case {
   name: string
   run: Run
-  /** What the provider answers, one request after the other. */
-  answers: Wire[]
+  /** The responses of the provider, one per request. */
+  responses: Wire[]
   /** The name of the error that the run ends with, where it does. */
   fails?: string
   /** Where the ledger rightly counts otherwise than the SDK: why. */
@@ -131,16 +131,16 @@ export class Twice {
   readonly proxied: Fetch = (input, init) =>
     fetchThrough(this.served.port, this.#secret)(input, init)
 
-  async compare({ name, run, answers, fails, countsOtherwise }: Case): Promise<void> {
-    const straight = await this.#once(run, answers, this.direct)
+  async compare({ name, run, responses, fails, countsOtherwise }: Case): Promise<void> {
+    const straight = await this.#once(run, responses, this.direct)
     const before = await this.#newest()
-    const through = await this.#once(run, answers, this.proxied)
+    const through = await this.#once(run, responses, this.proxied)
 
     assert.equal(errorName(straight.outcome), fails, `${name}: ${describe(straight.outcome)}`)
     assert.equal(
       straight.requests.length,
-      answers.length,
-      `${name}: every scripted answer was asked for`,
+      responses.length,
+      `${name}: every scripted response was asked for`,
     )
     assert.deepEqual(visible(through.outcome), visible(straight.outcome), name)
 
@@ -155,12 +155,12 @@ export class Twice {
         tokens_cached,
         tokens_reasoning,
       ]),
-      answers.map(({ tokens }) => tokens ?? [null, null, null, null]),
+      responses.map(({ tokens }) => tokens ?? [null, null, null, null]),
       `${name}: tokens in the ledger`,
     )
     assert.deepEqual(
       rows.map(({ status }) => status),
-      answers.map(({ status }) => status ?? 200),
+      responses.map(({ status }) => status ?? 200),
       name,
     )
     if (countsOtherwise === undefined) checkAgainstSdk(name, straight.outcome, rows)
@@ -168,13 +168,13 @@ export class Twice {
 
   async #once(
     run: Run,
-    answers: Wire[],
+    responses: Wire[],
     fetch: Fetch,
   ): Promise<{ outcome: unknown; requests: Received[] }> {
     const { fake } = this.served
     fake.requests.splice(0)
-    const play = playing(answers)
-    fake.play((call) => (isProbe(call.received) ? answer(200, {})(call) : play(call)))
+    const play = playing(responses)
+    fake.play((call) => (isProbe(call.received) ? respond(200, {})(call) : play(call)))
     const outcome = await withSeededRandom(() => run(fetch)).catch((error: unknown) =>
       error instanceof Error ? error : new Error(String(error)),
     )

@@ -1,9 +1,9 @@
-// How providers write their answers: the few forms, so that a case gives only what matters in it.
+// How providers write their responses: the few forms, so that a case gives only what matters in it.
 import { crc32 } from 'node:zlib'
 import { chunk, head, type Script } from '../../support/providers/fake.ts'
 
 /**
- * Tokens that the ledger must hold of an answer: in, out, cached, reasoning; null for what the
+ * Tokens that the ledger must hold of a response: in, out, cached, reasoning; null for what the
  * provider did not say.
  */
 export type Tokens = readonly [
@@ -13,7 +13,7 @@ export type Tokens = readonly [
   reasoning: number | null,
 ]
 
-/** One answer of a provider. */
+/** One response of a provider. */
 export interface Wire {
   status?: number
   headers?: Readonly<Record<string, string>>
@@ -26,7 +26,7 @@ export interface Wire {
   tokens?: Tokens
 }
 
-/** An answer as JSON. */
+/** A response as JSON. */
 export const json = (body: unknown, more: Partial<Wire> = {}): Wire => ({
   ...more,
   headers: { 'Content-Type': 'application/json', ...more.headers },
@@ -99,8 +99,8 @@ function sum(data: Buffer): Buffer {
   return four
 }
 
-/** A script that gives one answer after the other. */
-export function playing(answers: readonly Wire[]): Script {
+/** A script that gives one response after the other. */
+export function playing(responses: readonly Wire[]): Script {
   let next = 0
   return async (call) => {
     const {
@@ -109,7 +109,7 @@ export function playing(answers: readonly Wire[]): Script {
       body,
       pieces,
       breaks,
-    } = answers[next++] ?? { status: 500, body: 'nothing is scripted for this request' }
+    } = responses[next++] ?? { status: 500, body: 'nothing is scripted for this request' }
     await call.body()
     if (pieces === undefined) {
       const whole = Buffer.from(body ?? '')

@@ -47,14 +47,14 @@ export interface KillOptions {
 
 /** Milliseconds between two pieces of audio. */
 const AUDIO_MS = 20
-/** Pieces of audio in a sentence: the provider answers when it has heard one. */
+/** Pieces of audio in a sentence: the provider responds when it has heard one. */
 const SENTENCE = 10
 /** How long a response takes (milliseconds). */
 const RESPONSE_MS = 100
 
 /**
- * Answers each sentence by itself, as with `turn_detection`, one at a time; counts what it has started
- * by socket.
+ * Responds to each sentence by itself, as with `turn_detection`, one at a time; counts what it has
+ * started by socket.
  */
 async function startProvider() {
   const started = new Map<string, number>()

@@ -24,7 +24,7 @@ const USAGE = {
   output_token_details: { text_tokens: 30, audio_tokens: 91 },
 }
 
-/** Answers each `response.create` with a response, and announces its session. */
+/** Responds to each `response.create`, and announces its session. */
 let responses = 0
 const CONVERSES: Behaviour = {
   opened: (call) => call.send({ type: 'session.created', session: { model: 'gpt-realtime' } }),
@@ -114,7 +114,7 @@ test("the session's ids pass, and another key's do not", async () => {
     output: [{ id: `msg_${hex}`, type: 'message', role: 'assistant', content: [] }],
   }
   const owner = await keyFor({
-    answer: ({ url }) => (url === '/v1/responses' ? stored : stored.conversation),
+    respond: ({ url }) => (url === '/v1/responses' ? stored : stored.conversation),
   })
   for (const [path, body] of [
     ['conversations', '{}'],
@@ -171,8 +171,8 @@ test('over HTTP/1.0 no socket is opened with the provider', async () => {
   socket.write(
     `GET /proxy?url=${encodeURIComponent(REALTIME)} HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`,
   )
-  const [answer] = (await once(socket, 'data')) as [Buffer]
-  assert.match(String(answer), /^HTTP\/1\.1 400 [\s\S]*upgrade_not_supported/)
+  const [response] = (await once(socket, 'data')) as [Buffer]
+  assert.match(String(response), /^HTTP\/1\.1 400 [\s\S]*upgrade_not_supported/)
   socket.destroy()
   assert.equal(served.provider.calls.length, 0)
   const rows = await served.running.store.db
@@ -238,7 +238,7 @@ test('the provider gets our credential, and only the protocols from the caller',
   await client.closed
 })
 
-test('a handshake that the provider refuses is answered with its response', async () => {
+test('a handshake that the provider refuses gets its response', async () => {
   const { secret, id } = await keyFor({ refuse: () => 429 })
   const refused = await refusedHandshake(connectSocket(served.port, REALTIME, [], withKey(secret)))
   assert.deepEqual(refused, { status: 429, code: undefined, body: '{"error":{"message":"no"}}' })

@@ -11,9 +11,9 @@ type Event = Record<string, unknown> | string | Buffer
 interface Case {
   readonly what: string
   readonly address: string
-  /** What the client sends, in order; the provider answers the message at the same place. */
+  /** What the client sends, in order; the provider responds to the message at the same place. */
   readonly sends: readonly Event[]
-  readonly answers?: readonly (readonly Event[])[]
+  readonly responses?: readonly (readonly Event[])[]
   /** A message that leads to another model; left out, none can. */
   readonly elsewhere?: Event
   /** The model of its rows. */
@@ -26,7 +26,7 @@ interface Case {
   /** How a browser sends the key: as subprotocols, or in the query. */
   readonly browser: { protocols: (key: string) => string[] } | { query: (key: string) => string }
   /** The subprotocol that the client is told then, and those that go up. */
-  readonly answered?: string
+  readonly selected?: string
   readonly forwarded?: string
 }
 
@@ -34,7 +34,7 @@ const AUDIO = Buffer.from([1, 2, 3, 0xff])
 const OPENAI = {
   credential: ['authorization', 'Bearer sk-openai-upstream'],
   browser: { protocols: (key: string) => ['realtime', `openai-insecure-api-key.${key}`] },
-  answered: 'realtime',
+  selected: 'realtime',
   forwarded: 'realtime',
 } as const
 const USAGE = { input_tokens: 7, output_tokens: 5, input_token_details: { cached_tokens: 3 } }
@@ -48,7 +48,7 @@ const GOOGLE = {
     { clientContent: { turns: [{ role: 'user', parts: [{ text: 'Hi' }] }], turnComplete: true } },
     { realtimeInput: { audio: { data: 'AAAA', mimeType: 'audio/pcm;rate=16000' } } },
   ],
-  answers: [
+  responses: [
     [{ setupComplete: {} }],
     [
       { serverContent: { modelTurn: { parts: [{ inlineData: { data: 'AAAA' } }] } } },
@@ -74,7 +74,7 @@ const CASES: readonly Case[] = [
     address: 'api.openai.com/v1/realtime?model=gpt-realtime',
     model: 'gpt-realtime',
     sends: [{ type: 'response.create' }],
-    answers: [
+    responses: [
       [
         { type: 'response.created', response: { id: 'resp_1' } },
         { type: 'response.done', response: { id: 'resp_1', usage: USAGE } },
@@ -99,7 +99,7 @@ const CASES: readonly Case[] = [
       },
       { type: 'input_audio_buffer.append', audio: 'AAAA' },
     ],
-    answers: [
+    responses: [
       [],
       [
         {
@@ -152,7 +152,7 @@ const CASES: readonly Case[] = [
     address: 'api.x.ai/v1/realtime?model=grok-voice',
     model: 'grok-voice',
     sends: [{ type: 'response.create' }],
-    answers: [
+    responses: [
       [
         { type: 'response.created', response: { id: 'r1' } },
         { type: 'response.done', response: { id: 'r1', usage: USAGE } },
@@ -169,7 +169,7 @@ const CASES: readonly Case[] = [
     address: 'api.x.ai/v1/stt?sample_rate=16000',
     model: 'xai/stt',
     sends: [AUDIO, { type: 'audio.done' }],
-    answers: [[{ type: 'transcript.partial', text: 'Hi' }]],
+    responses: [[{ type: 'transcript.partial', text: 'Hi' }]],
     rows: ['settled'],
     credential: ['authorization', 'Bearer xai-upstream'],
     browser: { protocols: (key) => [`xai-client-secret.${key}`] },
@@ -179,7 +179,7 @@ const CASES: readonly Case[] = [
     address: 'api.mistral.ai/v1/audio/transcriptions/realtime?model=voxtral',
     model: 'voxtral',
     sends: [{ type: 'input_audio.append', audio: 'AAAA' }, { type: 'input_audio.end' }],
-    answers: [
+    responses: [
       [],
       [
         {
@@ -222,7 +222,7 @@ const CASES: readonly Case[] = [
     rows: ['settled'],
     credential: ['authorization', 'Token deepgram-upstream'],
     browser: { protocols: (key) => ['token', key] },
-    answered: 'token',
+    selected: 'token',
   })),
   ...['stream-input', 'multi-stream-input'].map((form): Case => ({
     what: `ElevenLabs’ ${form}`,
@@ -234,7 +234,7 @@ const CASES: readonly Case[] = [
       { context_id: 'one', close_context: true },
       { close_socket: true },
     ],
-    answers: [[], [{ audio: 'AAAA', contextId: 'one' }], [{ isFinal: true, contextId: 'one' }]],
+    responses: [[], [{ audio: 'AAAA', contextId: 'one' }], [{ isFinal: true, contextId: 'one' }]],
     elsewhere: { text: ' ', model_id: 'other' },
     rows: ['settled'],
     credential: ['xi-api-key', 'elevenlabs-upstream'],
@@ -254,7 +254,7 @@ const CASES: readonly Case[] = [
       },
       { context_id: '872ec12d-bc63-4e1e-a241-4f58c879d105', cancel: true },
     ],
-    answers: [
+    responses: [
       [
         { type: 'chunk', data: 'AAAA', done: false },
         { type: 'done', done: true },
@@ -270,12 +270,12 @@ const CASES: readonly Case[] = [
     address: `api.deepgram.com/${version}/speak?model=aura-2-thalia-en`,
     model: 'aura-2-thalia-en',
     sends: [{ type: 'Speak', text: 'Hello' }, { type: 'Flush' }, { type: 'Close' }],
-    answers: [[], [{ type: 'Flushed', sequence_id: 0 }]],
+    responses: [[], [{ type: 'Flushed', sequence_id: 0 }]],
     elsewhere: { type: 'Speak', text: 'Hello', model: 'aura-other' },
     rows: ['settled'],
     credential: ['authorization', 'Token deepgram-upstream'],
     browser: { protocols: (key) => ['token', key] },
-    answered: 'token',
+    selected: 'token',
   })),
   {
     what: 'a transcription by the AI Gateway',
@@ -293,7 +293,7 @@ const CASES: readonly Case[] = [
     rows: ['settled'],
     credential: ['authorization', 'Bearer gateway-upstream'],
     browser: { protocols: (key) => ['ai-gateway-transcription.v1', `ai-gateway-auth.${key}`] },
-    answered: 'ai-gateway-transcription.v1',
+    selected: 'ai-gateway-transcription.v1',
     forwarded: 'ai-gateway-transcription.v1',
   },
   {
@@ -301,7 +301,7 @@ const CASES: readonly Case[] = [
     address: 'ai-gateway.vercel.sh/v4/ai/realtime-model?ai-model-id=openai%2Fgpt-realtime',
     model: 'openai/gpt-realtime',
     sends: [{ type: 'response-create' }],
-    answers: [
+    responses: [
       [
         { type: 'response-created', responseId: 'r1', raw: {} },
         { type: 'response-done', responseId: 'r1', raw: { response: { usage: USAGE } } },
@@ -312,7 +312,7 @@ const CASES: readonly Case[] = [
     tokens: [7, 5, 3],
     credential: ['authorization', 'Bearer gateway-upstream'],
     browser: { protocols: (key) => ['ai-gateway-realtime.v1', `ai-gateway-auth.${key}`] },
-    answered: 'ai-gateway-realtime.v1',
+    selected: 'ai-gateway-realtime.v1',
     forwarded: 'ai-gateway-realtime.v1',
   },
 ]
@@ -360,7 +360,7 @@ for (const one of CASES) {
     const { secret, id } = await served.key({ models: [one.model] })
     served.provider.behaviour = {
       message: (call) => {
-        for (const event of one.answers?.[call.messages.length - 1] ?? [])
+        for (const event of one.responses?.[call.messages.length - 1] ?? [])
           call.socket.send(textOf(event))
       },
     }
@@ -368,9 +368,10 @@ for (const one of CASES) {
     await client.opened
     const [call] = served.provider.calls
     for (const event of one.sends) client.socket.send(textOf(event))
-    const answers = (one.answers ?? []).flat()
+    const responses = (one.responses ?? []).flat()
     await until(
-      () => call!.messages.length === one.sends.length && client.messages.length === answers.length,
+      () =>
+        call!.messages.length === one.sends.length && client.messages.length === responses.length,
     )
     assert.deepEqual(
       call!.messages,
@@ -382,7 +383,7 @@ for (const one of CASES) {
     )
     assert.deepEqual(
       client.messages,
-      answers.map((event) => String(textOf(event))),
+      responses.map((event) => String(textOf(event))),
     )
     const { headers, url } = call!.request
     assert.equal(headers[one.credential[0]], one.credential[1])
@@ -412,7 +413,7 @@ for (const one of CASES) {
     await client.opened
     const { headers, rawHeaders, url } = served.provider.calls[0]!.request
     if ('protocols' in browser) {
-      assert.equal(client.socket.protocol, one.answered ?? browser.protocols(secret)[0])
+      assert.equal(client.socket.protocol, one.selected ?? browser.protocols(secret)[0])
       assert.equal(headers['sec-websocket-protocol'], one.forwarded)
     }
     assert.equal(headers[one.credential[0]], one.credential[1])

@@ -35,7 +35,7 @@ class Trusting extends WsWebSocket {
   }
 }
 
-const ANSWERS_OPENAI: Behaviour = {
+const RESPONDS_LIKE_OPENAI: Behaviour = {
   opened: (call) => call.send({ type: 'session.created', session: {} }),
   message: (call, { type }) => {
     if (type !== 'response.create') return
@@ -69,7 +69,7 @@ for (const [name, open] of TRANSPORTS)
     const { WebSocket } = globalThis
     Object.assign(globalThis, { WebSocket: Trusting })
     t.after(() => Object.assign(globalThis, { WebSocket }))
-    served.provider.behaviour = ANSWERS_OPENAI
+    served.provider.behaviour = RESPONDS_LIKE_OPENAI
     const { secret, id } = await served.key({ models: ['gpt-realtime'] })
     const { port } = front.address() as AddressInfo
     const session = open(

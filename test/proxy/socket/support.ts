@@ -25,9 +25,9 @@ export interface Call {
 export interface Behaviour {
   opened?(call: Call): void
   message?(call: Call, event: Record<string, unknown>, text: string): void
-  /** The JSON that a request without an upgrade is answered with. */
-  answer?(request: IncomingMessage): unknown
-  /** Answers a handshake instead of agreeing; gives the status. */
+  /** The JSON that a request without an upgrade gets. */
+  respond?(request: IncomingMessage): unknown
+  /** Responds to a handshake instead of agreeing; gives the status. */
   refuse?(request: IncomingMessage): number | null
 }
 
@@ -47,7 +47,7 @@ export async function startProvider(t: Ends, behaviour: Behaviour = {}): Promise
   server.on('request', (request, response) => {
     request.resume()
     response.setHeader('Content-Type', 'application/json')
-    response.end(JSON.stringify(provider.behaviour.answer?.(request) ?? {}))
+    response.end(JSON.stringify(provider.behaviour.respond?.(request) ?? {}))
   })
   server.on('upgrade', (request, socket, head) => {
     const status = provider.behaviour.refuse?.(request) ?? null
@@ -163,7 +163,7 @@ export const withKey = (secret: string): ClientOptions => ({
   headers: { Authorization: `Bearer ${secret}` },
 })
 
-/** The answer to a handshake that was not agreed to. */
+/** The response to a handshake that was not agreed to. */
 export async function refusedHandshake(
   client: Client,
 ): Promise<{ status: number; code: string | undefined; body: string }> {

@@ -1,5 +1,5 @@
 // A proxy with nothing but its data path: everything that comes in goes to one fake provider, and
-// its answer back.
+// its response back.
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -136,12 +136,12 @@ function endToEnd(headers: readonly string[]): RawHeaders {
   return headers.filter((_, i) => !HOP_BY_HOP.has(headers[i & ~1]!.toLowerCase()))
 }
 
-export type Answer = {
+export type ReceivedResponse = {
   status: number
   rawHeaders: string[]
   body: Buffer
   trailers: string[]
-  /** Whether the answer ended the way a complete one does. */
+  /** Whether the response ended the way a complete one does. */
   whole: boolean
   /** Each piece with the monotonic time of its arrival. */
   pieces: { at: number; bytes: Buffer }[]
@@ -157,11 +157,13 @@ export type Sent = {
 }
 
 /** One request to the proxy. */
-export async function call(port: number, sent: Sent): Promise<Answer> {
-  return readAnswer(await begin(port, sent))
+export async function call(port: number, sent: Sent): Promise<ReceivedResponse> {
+  return readResponse(await begin(port, sent))
 }
 
-/** Sends a request, a list of buffers in chunks; resolves to the answer when its head has come. */
+/**
+ * Sends a request, a list of buffers in chunks; resolves to the response when its head has come.
+ */
 export async function begin(
   port: number,
   { method = 'POST', target = '/proxy', headers = {}, body, trailers }: Sent,
@@ -180,23 +182,23 @@ export async function begin(
     headers: { ...framing, ...headers },
     agent: false,
   })
-  const answered = once(request, 'response') as Promise<[IncomingMessage]>
-  answered.catch(() => {})
-  // Where the connection is reset in the middle of the answer, the request says so too.
+  const responded = once(request, 'response') as Promise<[IncomingMessage]>
+  responded.catch(() => {})
+  // Where the connection is reset in the middle of the response, the request says so too.
   request.on('error', () => {})
   if (Array.isArray(body)) {
     for (const piece of body) request.write(piece)
     if (trailers) request.addTrailers(trailers)
     request.end()
   } else request.end(body)
-  const [response] = await answered
+  const [response] = await responded
   return response
 }
 
-/** Reads an answer to its end, whichever way it ends. */
-export async function readAnswer(response: IncomingMessage): Promise<Answer> {
+/** Reads a response to its end, whichever way it ends. */
+export async function readResponse(response: IncomingMessage): Promise<ReceivedResponse> {
   const headAt = performance.now()
-  const pieces: Answer['pieces'] = []
+  const pieces: ReceivedResponse['pieces'] = []
   response.on('data', (bytes: Buffer) => pieces.push({ at: performance.now(), bytes }))
   response.on('error', () => {})
   await new Promise((resolve) => response.on('close', resolve))

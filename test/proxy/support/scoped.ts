@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { TargetForm } from '../../../server/proxy/target/parse-target.ts'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import type { Sent } from './relayed.ts'
 import { startServed, type Served } from './served.ts'
@@ -54,7 +54,7 @@ export interface Scoped {
 export async function startScoped(t: TestContext): Promise<Scoped> {
   const served = await startServed(
     t,
-    answer(200, { 'Content-Type': 'application/json' }, '{}'),
+    respond(200, { 'Content-Type': 'application/json' }, '{}'),
     (origin) => {
       const path = join(temporaryFolder(t), 'providers.json')
       writeFileSync(

@@ -13,7 +13,7 @@ import { startFake, type FakeProvider, type Script } from '../../support/provide
 import { storeSettings } from '../../support/store-settings.ts'
 import { usedFolder } from '../../support/templates.ts'
 import type { Ends } from '../../support/temporary.ts'
-import { call, type Answer, type Sent } from './relayed.ts'
+import { call, type ReceivedResponse, type Sent } from './relayed.ts'
 
 export const OPENAI = 'https://api.openai.com'
 export const GOOGLE = 'https://generativelanguage.googleapis.com'
@@ -36,7 +36,11 @@ export type Served = {
    * A request through the proxy to `address`, with a key's secret; named by the parameter `url`
    * where no form is given.
    */
-  send(secret: string, address: string, sent?: Sent & { form?: TargetForm }): Promise<Answer>
+  send(
+    secret: string,
+    address: string,
+    sent?: Sent & { form?: TargetForm },
+  ): Promise<ReceivedResponse>
 }
 
 /** TABLE of the two ways to name an address to the proxy. */

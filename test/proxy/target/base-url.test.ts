@@ -2,7 +2,7 @@
 // provider's own way to send a key, and addresses that they follow as they stand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../support/providers/fake.ts'
+import { respond, headerOf } from '../../support/providers/fake.ts'
 import { call } from '../support/relayed.ts'
 import { ANTHROPIC, FORMS, GOOGLE, OPENAI, raw, startServed, TARGETS } from '../support/served.ts'
 
@@ -10,12 +10,12 @@ const JSON_TYPE = { 'Content-Type': 'application/json' }
 const CHAT = '{"model":"gpt-5","messages":[]}'
 
 test("a key is read from the place each provider's clients use and is never forwarded", async (t) => {
-  const { fake, key, port } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, port } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const [{ secret }, other] = [
     await key({ objects: 'upstream' }),
     await key({ objects: 'upstream' }),
   ]
-  /** TABLE: path behind /proxy/, headers, and what is answered: a status, or a code of ours. */
+  /** TABLE: path behind /proxy/, headers, and the response: a status, or a code of ours. */
   const cases: [path: string, headers: Record<string, string>, got: number | string][] = [
     ['api.openai.com/v1/models', { Authorization: `Bearer ${secret}` }, 200],
     ['api.anthropic.com/v1/models', { 'X-Api-Key': secret }, 200],
@@ -97,7 +97,7 @@ test("a key is read from the place each provider's clients use and is never forw
 test('each form of address gives the same response, on either reader and in absolute form', async (t) => {
   const { fake, key, send, port } = await startServed(
     t,
-    answer(200, { ...JSON_TYPE, 'X-Upstream': '1' }, '{"id":"x"}'),
+    respond(200, { ...JSON_TYPE, 'X-Upstream': '1' }, '{"id":"x"}'),
   )
   const [scoped, limited] = [await key({ models: ['gpt-5'] }), await key({ rpm: 1 })]
   /** TABLE: an address, and what the key may do there. */
@@ -122,7 +122,7 @@ test('each form of address gives the same response, on either reader and in abso
       ['https://elsewhere.example/v1/models', 'GET', undefined, 'upstream_not_allowed'],
     ]
   for (const [address, method, body, expected] of cases) {
-    const answers = []
+    const responses = []
     for (const form of FORMS) {
       const before = fake.requests.length
       const got = await send(scoped.secret, address, {
@@ -137,7 +137,7 @@ test('each form of address gives the same response, on either reader and in abso
       const up = fake.requests
         .slice(before)
         .map(({ method, target, rawHeaders, sha256 }) => [method, target, rawHeaders, sha256])
-      answers.push({
+      responses.push({
         got: headerOf(got.rawHeaders, 'x-proxy-error') ?? got.status,
         status: got.status,
         headers,
@@ -145,8 +145,8 @@ test('each form of address gives the same response, on either reader and in abso
         up,
       })
     }
-    assert.equal(answers[0]?.got, expected, address)
-    assert.deepEqual(answers[1], answers[0], address)
+    assert.equal(responses[0]?.got, expected, address)
+    assert.deepEqual(responses[1], responses[0], address)
   }
   const request = (target: string) =>
     `POST ${target} HTTP/1.1\r\nHost: x\r\nx-api-key: ${scoped.secret}\r\nContent-Type: application/json\r\nContent-Length: ${CHAT.length}\r\nConnection: close\r\n\r\n${CHAT}`
@@ -212,7 +212,7 @@ test('each form of address gives the same response, on either reader and in abso
 })
 
 test('a fetched response that could be a page is sandboxed, and any other is unchanged', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, {}, 'x'))
+  const { fake, key, send } = await startServed(t, respond(200, {}, 'x'))
   const { secret } = await key({ objects: 'upstream' })
   for (const [type, policy] of [
     ['text/html', 'sandbox'],
@@ -224,7 +224,7 @@ test('a fetched response that could be a page is sandboxed, and any other is unc
     ['image/png', null],
     ['audio/mpeg', null],
   ] as const) {
-    fake.play(answer(200, type === undefined ? {} : { 'Content-Type': type }, 'x'))
+    fake.play(respond(200, type === undefined ? {} : { 'Content-Type': type }, 'x'))
     for (const [headers, expected] of [
       [{ Origin: 'https://app.test' }, policy],
       [{ 'Sec-Fetch-Dest': 'empty' }, policy],
@@ -243,7 +243,7 @@ test('a fetched response that could be a page is sandboxed, and any other is unc
 test('a redirect, and an upload that continues elsewhere, lead through the proxy', async (t) => {
   const { fake, key, port } = await startServed(
     t,
-    answer(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }),
+    respond(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }),
   )
   const { secret } = await key({ objects: 'upstream' })
   const ask = (target: string, method = 'GET', headers: Record<string, string> = {}) =>
@@ -254,11 +254,11 @@ test('a redirect, and an upload that continues elsewhere, lead through the proxy
     next,
     `/proxy?url=${encodeURIComponent(`${GOOGLE}/v1beta/files/x:download?alt=media`)}`,
   )
-  fake.play(answer(200, {}, 'bytes'))
+  fake.play(respond(200, {}, 'bytes'))
   assert.equal((await ask(next)).body.toString(), 'bytes')
 
   fake.play(
-    answer(200, {
+    respond(200, {
       'X-Goog-Upload-URL': `${GOOGLE}/upload/v1beta/files?upload_id=abcdefgh&upload_protocol=resumable`,
       'X-Goog-Upload-Status': 'active',
     }),
@@ -274,7 +274,7 @@ test('a redirect, and an upload that continues elsewhere, lead through the proxy
 })
 
 test("fal's client names its target in a header", async (t) => {
-  const { fake, key, port } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, port } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret } = await key()
   const send = (target: string, headers: Record<string, string>) =>
     call(port, {
@@ -312,7 +312,7 @@ test("fal's client names its target in a header", async (t) => {
 })
 
 test('ambiguous slashes and dots are 400 even for an unrestricted key, in each form', async (t) => {
-  const { fake, key, port } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, port } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret } = await key({ objects: 'upstream' })
   const headers = { ...JSON_TYPE, Authorization: `Bearer ${secret}` }
   const refused = [
@@ -343,7 +343,7 @@ test('ambiguous slashes and dots are 400 even for an unrestricted key, in each f
 })
 
 test('a header that names another address than the target does is 400', async (t) => {
-  const { key, port } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { key, port } = await startServed(t, respond(200, JSON_TYPE, '{}'))
   const { secret } = await key({ objects: 'upstream' })
   const address = `${OPENAI}/v1/chat/completions`
   for (const target of [`/proxy?url=${address}`, '/proxy/api.openai.com/v1/chat/completions'])

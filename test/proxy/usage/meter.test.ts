@@ -1011,7 +1011,7 @@ const fixtures: Fixture[] = [
   { name: 'usage as a list', id: 'openai', body: '{"usage":[1,2]}', usage: NONE },
   { name: 'not JSON', id: 'openai', body: '<html>"usage"</html>', usage: NONE },
   {
-    name: 'an answer without a type',
+    name: 'a response without a type',
     id: 'openai',
     type: '',
     body: '{"usage":{"prompt_tokens":1,"completion_tokens":2}}',

@@ -61,7 +61,7 @@ export type FakeProvider = {
 }
 
 /** A response with a Content-Length. */
-export function answer(
+export function respond(
   status: number,
   headers: Record<string, string>,
   body: string | Buffer = '',

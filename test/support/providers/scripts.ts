@@ -1,7 +1,7 @@
 // TABLE of provider responses, each with what must reach the caller. Bodies are wire bytes, also
 // compressed ones.
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { answer, chunk, head, type Script } from './fake.ts'
+import { respond, chunk, head, type Script } from './fake.ts'
 
 export type Scripted = {
   name: string
@@ -13,7 +13,7 @@ export type Scripted = {
   trailers?: string[]
 }
 
-const JSON_ANSWER = JSON.stringify({
+const JSON_RESPONSE = JSON.stringify({
   id: 'resp_1',
   choices: [{ message: { content: 'Grüße 🙂' } }],
   usage: { prompt_tokens: 11, completion_tokens: 7 },
@@ -64,7 +64,7 @@ function counted(
 ): Scripted {
   return {
     name,
-    script: answer(status, headers, body),
+    script: respond(status, headers, body),
     status,
     headers: Object.entries(headers).flat(),
     body: Buffer.from(body),
@@ -95,17 +95,17 @@ export const SCRIPTED: Scripted[] = [
     'JSON',
     200,
     { ...json, 'X-Ratelimit-Remaining-Requests': '99', Date: 'Sat, 01 Jan 2022 00:00:00 GMT' },
-    JSON_ANSWER,
+    JSON_RESPONSE,
   ),
   counted('empty body', 200, { 'X-Nothing': '' }, ''),
   counted(
     'gzip',
     200,
     { ...json, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
-    gzipSync(JSON_ANSWER),
+    gzipSync(JSON_RESPONSE),
   ),
-  counted('br', 200, { ...json, 'Content-Encoding': 'br' }, brotliCompressSync(JSON_ANSWER)),
-  counted('zstd', 200, { ...json, 'Content-Encoding': 'zstd' }, zstdCompressSync(JSON_ANSWER)),
+  counted('br', 200, { ...json, 'Content-Encoding': 'br' }, brotliCompressSync(JSON_RESPONSE)),
+  counted('zstd', 200, { ...json, 'Content-Encoding': 'zstd' }, zstdCompressSync(JSON_RESPONSE)),
   counted(
     'binary',
     200,

@@ -94,7 +94,7 @@ export const ANTHROPIC_CASES: Case[] = [
   {
     name: 'anthropic: generates',
     run: text(model),
-    answers: [
+    responses: [
       message([
         { type: 'thinking', thinking: 'Paris, then.', signature: 'EqoBCkgIARABGAIiQL' },
         { type: 'text', text: 'It is sunny — 21 °C. 🌞' },
@@ -104,12 +104,12 @@ export const ANTHROPIC_CASES: Case[] = [
   {
     name: 'anthropic: streams',
     run: stream(model),
-    answers: [streamed([THINKING, words('It is ', 'sunny. 🌞')])],
+    responses: [streamed([THINKING, words('It is ', 'sunny. 🌞')])],
   },
   {
     name: 'anthropic: calls tools',
     run: tools(model),
-    answers: [
+    responses: [
       message([{ type: 'text', text: 'Let me see.' }, CALL], 'tool_use'),
       message([{ type: 'text', text: 'Sunny.' }]),
     ],
@@ -117,7 +117,7 @@ export const ANTHROPIC_CASES: Case[] = [
   {
     name: 'anthropic: streams tool calls',
     run: streamTools(model),
-    answers: [
+    responses: [
       streamed(
         [
           [
@@ -135,12 +135,12 @@ export const ANTHROPIC_CASES: Case[] = [
   {
     name: 'anthropic: an object',
     run: object(model),
-    answers: [message([{ type: 'text', text: '{"city":"Paris"}' }])],
+    responses: [message([{ type: 'text', text: '{"city":"Paris"}' }])],
   },
   {
     name: 'anthropic: an object by a tool',
     run: object((fetch) => anthropic(fetch)('claude-3-haiku-20240307')),
-    answers: [
+    responses: [
       message(
         [{ type: 'tool_use', id: 'toolu_02', name: 'json', input: { city: 'Paris' } }],
         'tool_use',
@@ -150,7 +150,7 @@ export const ANTHROPIC_CASES: Case[] = [
   {
     name: 'anthropic: uploads a file',
     run: file((fetch) => anthropic(fetch).files()),
-    answers: [
+    responses: [
       json({
         id: 'file_011CNha8',
         type: 'file',
@@ -166,7 +166,7 @@ export const ANTHROPIC_CASES: Case[] = [
     name: 'anthropic: an error in the midst of a stream',
     run: stream(model),
     countsOtherwise: 'the SDK forgets the usage of a stream that fails',
-    answers: [
+    responses: [
       {
         ...sse([
           [

@@ -26,10 +26,10 @@ import { json, sse, type Tokens, type Wire } from '../wire.ts'
 interface Dialect {
   name: string
   model: (fetch: Fetch) => LanguageModel
-  /** The usage object of an answer, and what the ledger makes of it. */
+  /** The usage object of a response, and what the ledger makes of it. */
   usage: object
   tokens: Tokens
-  /** What an answer has beside the common fields: itself, its message, its last chunk. */
+  /** What a response has beside the common fields: itself, its message, its last chunk. */
   extra?: object
   message?: object
   /** How the usage stands in the last chunk of a stream. */
@@ -277,7 +277,7 @@ const CALLING = [
 
 const casesOf = (dialect: Dialect): Case[] => {
   const { name, model, noTools, countsOtherwise } = dialect
-  const answers: [string, Case['run'], Wire[]][] = [
+  const responses: [string, Case['run'], Wire[]][] = [
     ['generates', text(model), [whole(dialect, { content: 'It is sunny — 21 °C. 🌞' })]],
     ['streams', stream(model), [streamed(dialect, TEXT)]],
     ['an object', object(model), [whole(dialect, { content: '{"city":"Paris"}' })]],
@@ -289,7 +289,7 @@ const casesOf = (dialect: Dialect): Case[] => {
     ['an output', output(model), [whole(dialect, { content: '{"city":"Paris"}' })]],
   ]
   if (!noTools) {
-    answers.push(
+    responses.push(
       [
         'calls tools',
         tools(model),
@@ -305,10 +305,10 @@ const casesOf = (dialect: Dialect): Case[] => {
       ],
     )
   }
-  return answers.map(([what, run, wires]) => ({
+  return responses.map(([what, run, wires]) => ({
     name: `${name}: ${what}`,
     run,
-    answers: wires,
+    responses: wires,
     ...(countsOtherwise && { countsOtherwise }),
   }))
 }

@@ -164,20 +164,20 @@ const REFUSALS: { status: number; headers?: Record<string, string> }[] = [
 
 const refused = ({ id, model, error }: Speaker, n: number): Case[] => [
   ...REFUSALS.map(({ status, headers = {} }): Case => ({
-    name: `${id} (${n}) answers ${status} ${Object.keys(headers).join(', ')}`,
+    name: `${id} (${n}) responds with ${status} ${Object.keys(headers).join(', ')}`,
     run: text(model),
-    answers: [json(error(status, `The provider says ${status}: “nein”.`), { status, headers })],
+    responses: [json(error(status, `The provider says ${status}: “nein”.`), { status, headers })],
     fails: 'AI_APICallError',
   })),
   {
     name: `${id} (${n}) refuses a stream`,
     run: stream(model),
-    answers: [json(error(429, 'Not now.'), { status: 429, headers: { 'Retry-After': '9' } })],
+    responses: [json(error(429, 'Not now.'), { status: 429, headers: { 'Retry-After': '9' } })],
   },
   {
-    name: `${id} (${n}) answers what is no JSON`,
+    name: `${id} (${n}) responds with what is no JSON`,
     run: text(model),
-    answers: [
+    responses: [
       { status: 502, headers: { 'Content-Type': 'text/html' }, body: '<h1>Bad gateway</h1>' },
     ],
     fails: 'AI_APICallError',
@@ -186,7 +186,7 @@ const refused = ({ id, model, error }: Speaker, n: number): Case[] => [
     name: `${id} (${n}) is asked again as it says`,
     run: text(model, { maxRetries: 1 }),
     fails: 'AI_RetryError',
-    answers: [
+    responses: [
       json(error(429, 'Not now.'), {
         status: 429,
         headers: { 'Retry-After-Ms': '20', 'Retry-After': '1' },
@@ -198,7 +198,9 @@ const refused = ({ id, model, error }: Speaker, n: number): Case[] => [
 
 export const REFUSED: Case[] = SPEAKERS.flatMap(refused)
 
-/** What of an answer's tokens was said before it broke off, by the beginning of the case's name. */
+/**
+ * What of a response's tokens was said before it broke off, by the beginning of the case's name.
+ */
 const SAID_EARLY: [name: string, tokens: Tokens][] = [
   ['google', [20, null, null, null]],
   ['vertex', [20, null, null, null]],
@@ -209,12 +211,12 @@ const SAID_EARLY: [name: string, tokens: Tokens][] = [
 export const brokenOff = (cases: readonly Case[]): Case[] =>
   cases
     .filter(
-      ({ name, answers }) =>
-        name.endsWith(': streams') && answers.length === 1 && answers[0]!.pieces !== undefined,
+      ({ name, responses }) =>
+        name.endsWith(': streams') && responses.length === 1 && responses[0]!.pieces !== undefined,
     )
-    .flatMap(({ name, run, answers: [answer] }) =>
+    .flatMap(({ name, run, responses: [response] }) =>
       (['closed', 'reset'] as const).map((breaks): Case => {
-        const { pieces = [], tokens: _, ...rest } = answer!
+        const { pieces = [], tokens: _, ...rest } = response!
         const early = SAID_EARLY.find(([start]) => name.startsWith(start))?.[1]
         const broken: Wire = {
           ...rest,
@@ -225,7 +227,7 @@ export const brokenOff = (cases: readonly Case[]): Case[] =>
         return {
           name: `${name}, and the connection is ${breaks}`,
           run,
-          answers: [broken],
+          responses: [broken],
           countsOtherwise: 'the SDK forgets the usage of a stream that fails',
         }
       }),

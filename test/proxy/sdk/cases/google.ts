@@ -74,39 +74,39 @@ const languageOf = (name: string, model: (fetch: Fetch) => LanguageModel): Case[
   {
     name: `${name}: generates`,
     run: text(model),
-    answers: [
+    responses: [
       whole([{ text: 'Paris, then.', thought: true }, { text: 'It is sunny — 21 °C. 🌞' }]),
     ],
   },
   {
     name: `${name}: streams`,
     run: stream(model),
-    answers: [streamed([{ text: 'It is ' }], [{ text: 'sunny.' }], [{ text: ' 🌞' }])],
+    responses: [streamed([{ text: 'It is ' }], [{ text: 'sunny.' }], [{ text: ' 🌞' }])],
   },
   {
     name: `${name}: calls tools`,
     run: tools(model),
-    answers: [whole([CALL]), whole([{ text: 'Sunny.' }])],
+    responses: [whole([CALL]), whole([{ text: 'Sunny.' }])],
   },
   {
     name: `${name}: streams tool calls`,
     run: streamTools(model),
-    answers: [streamed([CALL]), streamed([{ text: 'Sunny.' }])],
+    responses: [streamed([CALL]), streamed([{ text: 'Sunny.' }])],
   },
   {
     name: `${name}: an object`,
     run: object(model),
-    answers: [whole([{ text: '{"city":"Paris"}' }])],
+    responses: [whole([{ text: '{"city":"Paris"}' }])],
   },
   {
     name: `${name}: a streamed object`,
     run: streamedObject(model),
-    answers: [streamed([{ text: '{"city":' }], [{ text: '"Paris"}' }])],
+    responses: [streamed([{ text: '{"city":' }], [{ text: '"Paris"}' }])],
   },
   {
     name: `${name}: makes an image in a text`,
     run: text(model),
-    answers: [
+    responses: [
       whole([
         { text: 'Here:' },
         { inlineData: { mimeType: 'image/png', data: PIXEL.toString('base64') } },
@@ -150,17 +150,17 @@ export const GOOGLE_CASES: Case[] = [
   {
     name: 'google: embeds many',
     run: embed((fetch) => google(fetch).embedding('gemini-embedding-001')),
-    answers: [json({ embeddings: [{ values: [0.1, -0.2, 3e-9] }, { values: [0.4, 0.5, 0.6] }] })],
+    responses: [json({ embeddings: [{ values: [0.1, -0.2, 3e-9] }, { values: [0.4, 0.5, 0.6] }] })],
   },
   {
     name: 'google: embeds one',
     run: embed((fetch) => google(fetch).embedding('gemini-embedding-001'), ['sunny']),
-    answers: [json({ embedding: { values: [0.1, -0.2, 3e-9] } })],
+    responses: [json({ embedding: { values: [0.1, -0.2, 3e-9] } })],
   },
   {
     name: 'vertex express: embeds',
     run: embed((fetch) => vertex(fetch).embeddingModel('text-embedding-005')),
-    answers: [
+    responses: [
       json({
         predictions: [
           { embeddings: { values: [0.1, 0.2], statistics: { token_count: 3, truncated: false } } },
@@ -172,19 +172,19 @@ export const GOOGLE_CASES: Case[] = [
   {
     name: 'google: makes an image',
     run: image((fetch) => google(fetch).image('gemini-2.5-flash-image'), { aspectRatio: '16:9' }),
-    answers: [whole([{ inlineData: { mimeType: 'image/png', data: PIXEL.toString('base64') } }])],
+    responses: [whole([{ inlineData: { mimeType: 'image/png', data: PIXEL.toString('base64') } }])],
     countsOtherwise: "the SDK leaves the thoughts out of an image's usage",
   },
   {
     name: 'vertex express: makes an image',
     run: image((fetch) => vertex(fetch).image('gemini-2.5-flash-image')),
-    answers: [whole([{ inlineData: { mimeType: 'image/png', data: PIXEL.toString('base64') } }])],
+    responses: [whole([{ inlineData: { mimeType: 'image/png', data: PIXEL.toString('base64') } }])],
     countsOtherwise: "the SDK leaves the thoughts out of an image's usage",
   },
   {
     name: 'google: speaks',
     run: speech((fetch) => google(fetch).speech('gemini-2.5-flash-preview-tts')),
-    answers: [
+    responses: [
       json(
         {
           ...candidate(
@@ -209,7 +209,7 @@ export const GOOGLE_CASES: Case[] = [
     run: file((fetch) => google(fetch).files(), {
       providerOptions: { google: { displayName: 'pixel', pollIntervalMs: 1 } },
     }),
-    answers: [
+    responses: [
       bytes('text/plain', Buffer.alloc(0), {
         headers: {
           'X-Goog-Upload-URL':
@@ -229,7 +229,7 @@ export const GOOGLE_CASES: Case[] = [
   {
     name: 'google: makes a video, and fetches it by a redirect',
     run: video((fetch) => google(fetch).video('veo-3.0-generate-001'), quick),
-    answers: [
+    responses: [
       json({ name: OPERATION }),
       json({ name: OPERATION }),
       done(VIDEO),

@@ -240,27 +240,27 @@ const responsesOf = (name: string, model: (fetch: Fetch) => LanguageModel): Case
   {
     name: `${name} responses: generates`,
     run: text(model),
-    answers: [response([THOUGHT, said('It is sunny.')])],
+    responses: [response([THOUGHT, said('It is sunny.')])],
   },
   {
     name: `${name} responses: streams`,
     run: stream(model),
-    answers: [sse(TEXT_EVENTS(['It is ', 'sunny. 🌞']), COUNTED)],
+    responses: [sse(TEXT_EVENTS(['It is ', 'sunny. 🌞']), COUNTED)],
   },
   {
     name: `${name} responses: calls tools`,
     run: tools(model),
-    answers: [response([CALL]), response([said('Sunny.')])],
+    responses: [response([CALL]), response([said('Sunny.')])],
   },
   {
     name: `${name} responses: streams tool calls`,
     run: streamTools(model),
-    answers: [sse(CALL_EVENTS, COUNTED), sse(TEXT_EVENTS(['Sunny.']), COUNTED)],
+    responses: [sse(CALL_EVENTS, COUNTED), sse(TEXT_EVENTS(['Sunny.']), COUNTED)],
   },
   {
     name: `${name} responses: an object`,
     run: object(model),
-    answers: [response([said('{"city":"Paris"}')])],
+    responses: [response([said('{"city":"Paris"}')])],
   },
 ]
 
@@ -344,7 +344,7 @@ export const OPENAI_CASES: Case[] = [
   {
     name: 'openai completion: generates',
     run: text((fetch) => openai(fetch).completion('gpt-3.5-turbo-instruct')),
-    answers: [
+    responses: [
       json(
         {
           id: 'cmpl-1',
@@ -361,7 +361,7 @@ export const OPENAI_CASES: Case[] = [
   {
     name: 'openai completion: streams',
     run: stream((fetch) => openai(fetch).completion('gpt-3.5-turbo-instruct')),
-    answers: [
+    responses: [
       sse(
         [
           ...['Sun', 'ny.'].map((piece) => ({
@@ -395,56 +395,56 @@ export const OPENAI_CASES: Case[] = [
   {
     name: 'openai: embeds',
     run: embed((fetch) => openai(fetch).embedding('text-embedding-3-small')),
-    answers: [EMBEDDINGS],
+    responses: [EMBEDDINGS],
   },
   {
     name: 'azure: embeds',
     run: embed((fetch) => azure(fetch).embedding('our-embedding')),
-    answers: [EMBEDDINGS],
+    responses: [EMBEDDINGS],
   },
   {
     name: 'openai: makes an image',
     run: image((fetch) => openai(fetch).image('gpt-image-1'), { size: '1024x1024' }),
-    answers: [IMAGES],
+    responses: [IMAGES],
   },
   {
     name: 'openai: edits an image',
     run: editImage((fetch) => openai(fetch).image('gpt-image-1')),
-    answers: [IMAGES],
+    responses: [IMAGES],
   },
   {
     name: 'azure: makes an image',
     run: image((fetch) => azure(fetch).image('our-image')),
-    answers: [IMAGES],
+    responses: [IMAGES],
   },
   {
     name: 'openai: speaks',
     run: speech((fetch) => openai(fetch).speech('gpt-4o-mini-tts')),
-    answers: [MPEG],
+    responses: [MPEG],
   },
   {
     name: 'azure: speaks',
     run: speech((fetch) => azure(fetch).speech('our-tts')),
-    answers: [MPEG],
+    responses: [MPEG],
   },
   {
     name: 'openai: transcribes',
     run: transcript((fetch) => openai(fetch).transcription('whisper-1')),
-    answers: [TRANSCRIPT],
+    responses: [TRANSCRIPT],
   },
   {
     name: 'openai: transcribes, with tokens',
     run: transcript((fetch) => openai(fetch).transcription('gpt-4o-transcribe')),
-    answers: [TRANSCRIPT_COUNTED],
+    responses: [TRANSCRIPT_COUNTED],
   },
   {
     name: 'azure: transcribes',
     run: transcript((fetch) => azure(fetch).transcription('our-whisper')),
-    answers: [TRANSCRIPT],
+    responses: [TRANSCRIPT],
   },
   {
     name: 'openai: uploads a file',
     run: file((fetch) => openai(fetch).files()),
-    answers: [STORED_FILE],
+    responses: [STORED_FILE],
   },
 ]

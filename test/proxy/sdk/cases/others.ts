@@ -81,7 +81,7 @@ const BEDROCK: Case[] = [
   {
     name: 'bedrock: generates',
     run: text(claude),
-    answers: [converse([{ text: 'It is sunny — 21 °C. 🌞' }])],
+    responses: [converse([{ text: 'It is sunny — 21 °C. 🌞' }])],
   },
   {
     name: 'bedrock: generates with a model named by its ARN',
@@ -90,17 +90,17 @@ const BEDROCK: Case[] = [
         'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-lite-v1:0',
       ),
     ),
-    answers: [converse([{ text: 'Sunny.' }])],
+    responses: [converse([{ text: 'Sunny.' }])],
   },
   {
     name: 'bedrock: streams',
     run: stream(claude),
-    answers: [converseStream(bedrockText('It is ', 'sunny. 🌞'))],
+    responses: [converseStream(bedrockText('It is ', 'sunny. 🌞'))],
   },
   {
     name: 'bedrock: calls tools',
     run: tools(claude),
-    answers: [
+    responses: [
       converse(
         [{ toolUse: { toolUseId: 'tooluse_1', name: 'weather', input: { city: 'Paris' } } }],
         'tool_use',
@@ -111,7 +111,7 @@ const BEDROCK: Case[] = [
   {
     name: 'bedrock: streams tool calls',
     run: streamTools(claude),
-    answers: [
+    responses: [
       converseStream(
         [
           [
@@ -139,7 +139,7 @@ const BEDROCK: Case[] = [
   {
     name: 'bedrock: embeds',
     run: embed((fetch) => bedrock(fetch).embedding('amazon.titan-embed-text-v2:0'), ['sunny']),
-    answers: [
+    responses: [
       json(
         {
           embedding: [0.1, -0.2],
@@ -153,12 +153,12 @@ const BEDROCK: Case[] = [
   {
     name: 'bedrock: makes an image',
     run: image((fetch) => bedrock(fetch).image('amazon.nova-canvas-v1:0')),
-    answers: [json({ images: [B64], error: null })],
+    responses: [json({ images: [B64], error: null })],
   },
   {
     name: 'bedrock: ranks',
     run: ranking((fetch) => bedrock(fetch).reranking('cohere.rerank-v3-5:0')),
-    answers: [
+    responses: [
       json({
         results: [
           { index: 1, relevanceScore: 0.9 },
@@ -219,17 +219,17 @@ const COHERE: Case[] = [
   {
     name: 'cohere: generates',
     run: text(command),
-    answers: [cohereChat({ content: [{ type: 'text', text: 'It is sunny. 🌞' }] })],
+    responses: [cohereChat({ content: [{ type: 'text', text: 'It is sunny. 🌞' }] })],
   },
   {
     name: 'cohere: streams',
     run: stream(command),
-    answers: [cohereStream(cohereText('It is ', 'sunny.'))],
+    responses: [cohereStream(cohereText('It is ', 'sunny.'))],
   },
   {
     name: 'cohere: calls tools',
     run: tools(command),
-    answers: [
+    responses: [
       cohereChat({ tool_plan: 'I will look.', tool_calls: [COHERE_CALL] }, 'TOOL_CALL'),
       cohereChat({ content: [{ type: 'text', text: 'Sunny.' }] }),
     ],
@@ -237,7 +237,7 @@ const COHERE: Case[] = [
   {
     name: 'cohere: streams tool calls',
     run: streamTools(command),
-    answers: [
+    responses: [
       cohereStream(
         [
           { type: 'tool-plan-delta', delta: { message: { tool_plan: 'I will look.' } } },
@@ -265,12 +265,12 @@ const COHERE: Case[] = [
   {
     name: 'cohere: an object',
     run: object(command),
-    answers: [cohereChat({ content: [{ type: 'text', text: '{"city":"Paris"}' }] })],
+    responses: [cohereChat({ content: [{ type: 'text', text: '{"city":"Paris"}' }] })],
   },
   {
     name: 'cohere: embeds',
     run: embed((fetch) => cohere(fetch).embedding('embed-v4.0')),
-    answers: [
+    responses: [
       json(
         {
           id: 'e1',
@@ -291,7 +291,7 @@ const COHERE: Case[] = [
   {
     name: 'cohere: ranks',
     run: ranking((fetch) => cohere(fetch).reranking('rerank-v3.5')),
-    answers: [
+    responses: [
       json({
         id: 'r1',
         results: [
@@ -337,14 +337,14 @@ const XAI: Case[] = [
   {
     name: 'xai: generates',
     run: text(grok),
-    answers: [
+    responses: [
       json({ ...XAI_SHELL, output: [XAI_SAID], usage: RESPONSES_USAGE }, { tokens: XAI_TOKENS }),
     ],
   },
   {
     name: 'xai: streams',
     run: stream(grok),
-    answers: [
+    responses: [
       sse(
         [
           {
@@ -410,7 +410,7 @@ const XAI: Case[] = [
   {
     name: 'xai: calls tools',
     run: tools(grok),
-    answers: [
+    responses: [
       json({ ...XAI_SHELL, output: [XAI_CALL], usage: RESPONSES_USAGE }, { tokens: XAI_TOKENS }),
       json({ ...XAI_SHELL, output: [XAI_SAID], usage: RESPONSES_USAGE }, { tokens: XAI_TOKENS }),
     ],
@@ -418,7 +418,7 @@ const XAI: Case[] = [
   {
     name: 'xai: an object',
     run: object(grok),
-    answers: [
+    responses: [
       json(
         {
           ...XAI_SHELL,
@@ -434,22 +434,22 @@ const XAI: Case[] = [
   {
     name: 'xai: makes an image',
     run: image((fetch) => xai(fetch).image('grok-imagine-image')),
-    answers: [json({ data: [{ b64_json: B64, revised_prompt: 'A lighthouse' }] })],
+    responses: [json({ data: [{ b64_json: B64, revised_prompt: 'A lighthouse' }] })],
   },
   {
     name: 'xai: edits an image',
     run: editImage((fetch) => xai(fetch).image('grok-imagine-image')),
-    answers: [json({ data: [{ b64_json: B64 }] })],
+    responses: [json({ data: [{ b64_json: B64 }] })],
   },
   {
     name: 'xai: speaks',
     run: speech((fetch) => xai(fetch).speech()),
-    answers: [bytes('audio/mpeg', SOUND)],
+    responses: [bytes('audio/mpeg', SOUND)],
   },
   {
     name: 'xai: transcribes',
     run: transcript((fetch) => xai(fetch).transcription()),
-    answers: [
+    responses: [
       json({
         text: 'Good morning.',
         language: 'English',
@@ -461,11 +461,15 @@ const XAI: Case[] = [
       }),
     ],
   },
-  { name: 'xai: uploads a file', run: file((fetch) => xai(fetch).files()), answers: [STORED_FILE] },
+  {
+    name: 'xai: uploads a file',
+    run: file((fetch) => xai(fetch).files()),
+    responses: [STORED_FILE],
+  },
   {
     name: 'xai: makes a video',
     run: video((fetch) => xai(fetch).video('grok-imagine-video'), { poll: { intervalMs: 1 } }),
-    answers: [
+    responses: [
       json({ request_id: 'vid-77' }),
       json({ status: 'pending', progress: 40 }),
       json({
@@ -485,7 +489,7 @@ const XAI: Case[] = [
 const embeds = (name: string, model: Parameters<typeof embed>[0]): Case => ({
   name: `${name}: embeds`,
   run: embed(model),
-  answers: [EMBEDDINGS],
+  responses: [EMBEDDINGS],
 })
 const REST: Case[] = [
   embeds('mistral', (fetch) => createMistral({ ...key, fetch }).embedding('mistral-embed')),
@@ -501,7 +505,7 @@ const REST: Case[] = [
   {
     name: 'perplexity: embeds',
     run: embed((fetch) => createPerplexity({ ...key, fetch }).embedding('pplx-embed-v1-0.6b')),
-    answers: [
+    responses: [
       json(
         {
           object: 'list',
@@ -521,7 +525,7 @@ const REST: Case[] = [
     run: image((fetch) =>
       createTogetherAI({ ...key, fetch }).image('black-forest-labs/FLUX.1-schnell'),
     ),
-    answers: [
+    responses: [
       json({ id: 'o1', model: 'flux', object: 'list', data: [{ index: 0, b64_json: B64 }] }),
     ],
   },
@@ -530,7 +534,7 @@ const REST: Case[] = [
     run: ranking((fetch) =>
       createTogetherAI({ ...key, fetch }).reranking('Salesforce/Llama-Rank-v1'),
     ),
-    answers: [
+    responses: [
       json(
         {
           id: 'r1',
@@ -553,14 +557,14 @@ const REST: Case[] = [
         createFireworks({ ...key, fetch }).image('accounts/fireworks/models/flux-1-dev-fp8'),
       { aspectRatio: '1:1' },
     ),
-    answers: [bytes('image/png', PIXEL, { headers: { 'finish-reason': 'SUCCESS' } })],
+    responses: [bytes('image/png', PIXEL, { headers: { 'finish-reason': 'SUCCESS' } })],
   },
   {
     name: 'groq: transcribes',
     run: transcript((fetch) =>
       createGroq({ ...key, fetch }).transcription('whisper-large-v3-turbo'),
     ),
-    answers: [
+    responses: [
       json({
         task: 'transcribe',
         language: 'English',
@@ -589,7 +593,7 @@ const REST: Case[] = [
     run: transcript((fetch) =>
       createMistral({ ...key, fetch }).transcription('voxtral-mini-latest'),
     ),
-    answers: [
+    responses: [
       json(
         {
           model: 'voxtral-mini-2507',
@@ -612,12 +616,12 @@ const REST: Case[] = [
     run: speech((fetch) => createMistral({ ...key, fetch }).speech('voxtral-tts'), {
       voice: 'casual',
     }),
-    answers: [json({ audio_data: SOUND.toString('base64') })],
+    responses: [json({ audio_data: SOUND.toString('base64') })],
   },
   {
     name: 'deepseek: uploads a file',
     run: file((fetch) => createDeepSeek({ ...key, fetch }).files()),
-    answers: [
+    responses: [
       json({
         id: 'file-d1',
         object: 'file',

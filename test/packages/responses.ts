@@ -1,5 +1,5 @@
-// What providers answer to the AI SDK's calls, as one script: each answer tells in its text what it
-// was asked.
+// What providers send back to the AI SDK's calls, as one script: each response tells in its text what
+// it was asked.
 import { BINARY } from '../support/providers/scripts.ts'
 import { chunk, head, type Call, type Script } from '../support/providers/fake.ts'
 
@@ -16,7 +16,7 @@ interface Asked {
   text: string
 }
 
-type Answer =
+type ProviderResponse =
   | { json: unknown }
   | { events: string[] }
   | { bytes: Buffer; type: string }
@@ -68,11 +68,11 @@ const delta = (content: string, finish: string | null = null) => ({
   choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason: finish }],
 })
 
-/** How often the video was asked for, by operation: the first answer is that it is not done. */
+/** How often the video was asked for, by operation: the first response is that it is not done. */
 const POLLED = new WeakMap<Script, number>()
 
-/** TABLE of calls: method and path, and the answer. The first row that fits counts. */
-const ANSWERS: [call: RegExp, answer: (asked: Asked, polls: number) => Answer][] = [
+/** TABLE of calls: method and path, and the response. The first row that fits counts. */
+const RESPONSES: [call: RegExp, response: (asked: Asked, polls: number) => ProviderResponse][] = [
   [
     /^POST .*:streamGenerateContent/,
     (asked) => ({
@@ -303,13 +303,13 @@ const ANSWERS: [call: RegExp, answer: (asked: Asked, polls: number) => Answer][]
   ],
 ]
 
-/** Plays all providers. A path that no row knows is answered with 404. */
+/** Plays all providers. A path that no row knows gets 404. */
 export function providers(): Script {
   const script: Script = async (call) => {
     const bytes = await call.body()
     const { method, target } = call.received
     const asked: Asked = { path: target, text: bytes.toString('utf8'), body: json(bytes) }
-    const row = ANSWERS.find(([fits]) => fits.test(`${method} ${target}`))
+    const row = RESPONSES.find(([fits]) => fits.test(`${method} ${target}`))
     if (!row)
       return plain(
         call,
@@ -317,7 +317,11 @@ export function providers(): Script {
         { 'Content-Type': 'application/json' },
         Buffer.from(
           JSON.stringify({
-            error: { code: 404, message: `no answer to ${method} ${target}`, status: 'NOT_FOUND' },
+            error: {
+              code: 404,
+              message: `no response to ${method} ${target}`,
+              status: 'NOT_FOUND',
+            },
           }),
         ),
       )
@@ -328,25 +332,27 @@ export function providers(): Script {
   return script
 }
 
-async function give(call: Call, answer: Answer): Promise<void> {
-  if ('json' in answer)
+async function give(call: Call, response: ProviderResponse): Promise<void> {
+  if ('json' in response)
     return plain(
       call,
       200,
       { 'Content-Type': 'application/json' },
-      Buffer.from(JSON.stringify(answer.json)),
+      Buffer.from(JSON.stringify(response.json)),
     )
-  if ('bytes' in answer) return plain(call, 200, { 'Content-Type': answer.type }, answer.bytes)
-  if ('location' in answer) return plain(call, 302, { Location: answer.location }, Buffer.alloc(0))
-  if ('upload' in answer)
+  if ('bytes' in response)
+    return plain(call, 200, { 'Content-Type': response.type }, response.bytes)
+  if ('location' in response)
+    return plain(call, 302, { Location: response.location }, Buffer.alloc(0))
+  if ('upload' in response)
     return plain(
       call,
       200,
-      { 'X-Goog-Upload-URL': answer.upload, 'X-Goog-Upload-Status': 'active' },
+      { 'X-Goog-Upload-URL': response.upload, 'X-Goog-Upload-Status': 'active' },
       Buffer.alloc(0),
     )
   call.write(head(200, { 'Content-Type': 'text/event-stream', 'Transfer-Encoding': 'chunked' }))
-  for (const one of answer.events) {
+  for (const one of response.events) {
     call.write(chunk(one))
     await call.pause(1)
   }
