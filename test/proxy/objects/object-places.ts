@@ -611,7 +611,7 @@ export const NAMED: [
   ['cohereDataset', `${COHERE}/v1/embed-jobs`, { model: 'embed', dataset_id: 'ID' }],
   ['cohereDataset', `${COHERE}/v2/batches`, { model: 'command', input_dataset_id: 'ID' }],
   [
-    'perplexityAnswer',
+    'perplexityResponse',
     `${PERPLEXITY}/v1/responses`,
     { model: 'sonar', previous_response_id: 'ID' },
   ],
