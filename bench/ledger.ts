@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { systemClock } from '../server/common/clock.ts'
+import { UNKNOWN_TOKENS } from '../server/common/ledger-columns.ts'
 import { newId } from '../server/common/ids.ts'
 import { openLedger } from '../server/ledger/ledger.ts'
 import { readUsage } from '../server/ledger/reports/usage.ts'
@@ -111,10 +112,9 @@ try {
       total_ms: 9,
       bytes_in: 1024,
       bytes_out: 1536,
+      ...UNKNOWN_TOKENS,
       tokens_in: 200,
       tokens_out: 300,
-      tokens_cached: null,
-      tokens_reasoning: null,
       upstream_request_id: null,
     })
     return wait

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../server/common/clock.ts'
+import { UNKNOWN_TOKENS } from '../server/common/ledger-columns.ts'
 import { openLedger } from '../server/ledger/ledger.ts'
 import { openLog } from '../server/common/log.ts'
 import { enterInstance } from '../server/store/instance.ts'
@@ -77,10 +78,9 @@ async function fill(data: string): Promise<void> {
           total_ms: 9,
           bytes_in: 1024,
           bytes_out: 1536,
+          ...UNKNOWN_TOKENS,
           tokens_in: 200,
           tokens_out: 300,
-          tokens_cached: null,
-          tokens_reasoning: null,
           upstream_request_id: null,
         })
       }

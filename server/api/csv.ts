@@ -8,6 +8,17 @@ export function csvHeaders(file: string) {
   }
 }
 
+/**
+ * Columns in the order of a CSV: those that it has had from the start, then newer ones, because
+ * programs may read them by position.
+ */
+export function newestLast<Column extends string>(
+  first: readonly Column[],
+  all: readonly Column[],
+): Column[] {
+  return [...new Set([...first, ...all])]
+}
+
 /** The header line of a CSV. */
 export function csvHead(columns: readonly string[]): string {
   return `${columns.join(',')}\r\n`

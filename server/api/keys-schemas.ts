@@ -9,6 +9,7 @@ import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import { patchOf } from './request/patch.ts'
 import { strictObject } from './request/strict.ts'
 import { AccountScopeParams } from './account-scope.ts'
+import { TOKEN_SCHEMAS } from './ledger-schemas.ts'
 import { Moment, Name, oneOrMore } from './schemas.ts'
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
@@ -63,10 +64,7 @@ export const KeySchema = z
     usage: z.object({
       requests: count,
       errors: count,
-      tokens_in: count.nullable(),
-      tokens_out: count.nullable(),
-      tokens_cached: count.nullable(),
-      tokens_reasoning: count.nullable(),
+      ...TOKEN_SCHEMAS,
     }),
   })
   .openapi('Key')

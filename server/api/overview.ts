@@ -8,6 +8,7 @@ import { DAY, isoTime } from '../common/clock.ts'
 import { keyNames } from '../keys/key-list.ts'
 import { RANGES, modelsSeen, readOverview, type Range } from '../ledger/reports/overview.ts'
 import { countRefusals, readRefusals } from '../ledger/refusals/limit-counts.ts'
+import { TOKEN_SCHEMAS } from './ledger-schemas.ts'
 import { ok, route, routes, type Route } from './route.ts'
 import type { Store } from '../store/open.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
@@ -22,10 +23,7 @@ const measures = {
   requests: count,
   errors: count,
   aborted: count,
-  tokens_in: count.nullable(),
-  tokens_out: count.nullable(),
-  tokens_cached: count.nullable().openapi({ description: 'Part of `tokens_in`.' }),
-  tokens_reasoning: count.nullable(),
+  ...TOKEN_SCHEMAS,
   first_byte_ms: count.nullable().openapi({ description: 'Mean over requests with a response.' }),
   total_ms: count.nullable(),
 }

@@ -16,13 +16,13 @@ import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
 import { ok, route, routes, table } from './route.ts'
 import type { Store } from '../store/open.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
-import { csvHead, csvHeaders, streamText } from './csv.ts'
+import { csvHead, csvHeaders, newestLast, streamText } from './csv.ts'
 import { MAX_END_USER } from './child-keys.ts'
+import { DETAIL_SCHEMAS, LISTED_SCHEMAS } from './ledger-schemas.ts'
 import { Moment } from './schemas.ts'
 import { RefusalSchema, flushWithTimeout, withName, withNames } from './refusals.ts'
 
-const count = z.number().int()
-const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])
+const { id, created_at: _, state: State, ...COLUMNS } = LISTED_SCHEMAS
 const Outcome = z.enum(OUTCOMES).openapi({
   description:
     '`failed`: status 400 or above, or the response was cut off. `aborted`: the caller disconnected. `unknown`: the process that served it died.',
@@ -30,66 +30,59 @@ const Outcome = z.enum(OUTCOMES).openapi({
 
 const RequestSchema = z
   .object({
-    id: z.string().openapi({ description: 'The X-Request-Id of the response.' }),
+    id,
     object: z.literal('request'),
     created_at: z.iso.datetime(),
-    key_id: z.string(),
     key_name: z.string().nullable().openapi({ description: 'The current name of the key.' }),
-    account_id: z.string(),
     account_name: z
       .string()
       .nullable()
       .openapi({ description: 'The current name of the account.' }),
-    provider: z.string(),
-    model: z.string().nullable(),
-    endpoint: z.string(),
-    method: z.string(),
     state: State,
     outcome: Outcome,
-    status: count.nullable().openapi({
-      description: 'The status of the response to the caller; null while there is none.',
-    }),
-    error: z.string().nullable().openapi({
-      description:
-        "Code of the proxy's own error response, or of the error that cut the response off.",
-    }),
-    first_byte_ms: count.nullable(),
-    total_ms: count.nullable(),
-    bytes_in: count.nullable(),
-    bytes_out: count.nullable(),
-    tokens_in: count.nullable(),
-    tokens_out: count.nullable(),
-    tokens_cached: count.nullable(),
-    tokens_reasoning: count.nullable(),
-    credential_id: z.string().nullable(),
-    context: z.string().nullable().openapi({ description: 'A hash of the context key.' }),
-    child_id: z.string().nullable().openapi({
-      description: 'The child key that sent it; null if the key itself did.',
-    }),
-    end_user: z
-      .string()
-      .nullable()
-      .openapi({ description: 'The person the child key was created for.' }),
+    ...COLUMNS,
   })
   .openapi('Request')
 
 const RequestDetailSchema = RequestSchema.extend({
-  upstream_request_id: z.string().nullable().openapi({
-    description: "The provider's id of the request; null if its response had none.",
-  }),
+  ...DETAIL_SCHEMAS,
   upstream_error: z
     .string()
     .nullable()
     .openapi({ description: "The first 2 KB of the provider's error, without our credential." }),
 }).openapi('RequestDetail')
 
-// Columns of the CSV. New ones come last, because programs may read them by position.
-const COLUMNS = [
-  ...RequestSchema.keyof().exclude(['object', 'account_name', 'child_id', 'end_user']).options,
-  'account_name',
-  'child_id',
-  'end_user',
-]
+const CSV_COLUMNS = newestLast(
+  [
+    'id',
+    'created_at',
+    'key_id',
+    'key_name',
+    'account_id',
+    'provider',
+    'model',
+    'endpoint',
+    'method',
+    'state',
+    'outcome',
+    'status',
+    'error',
+    'first_byte_ms',
+    'total_ms',
+    'bytes_in',
+    'bytes_out',
+    'tokens_in',
+    'tokens_out',
+    'tokens_cached',
+    'tokens_reasoning',
+    'credential_id',
+    'context',
+    'account_name',
+    'child_id',
+    'end_user',
+  ],
+  RequestSchema.keyof().exclude(['object']).options,
+)
 
 /** Lines of a CSV generated per chunk. */
 const LINES = 1_000
@@ -197,9 +190,9 @@ async function csvOf(
 ): Promise<ReadableStream> {
   await flushBeforeReading(store)
   const page = (cursor: string | undefined) =>
-    store.read(requestLines, { filter, limit: LINES, cursor, columns: COLUMNS })
+    store.read(requestLines, { filter, limit: LINES, cursor, columns: CSV_COLUMNS })
   let ready: Awaited<ReturnType<typeof page>> | null = await page(from)
-  return streamText(csvHead(COLUMNS), async () => {
+  return streamText(csvHead(CSV_COLUMNS), async () => {
     if (ready === null) return null
     const { text, next } = ready
     ready = next === null ? null : await page(next)

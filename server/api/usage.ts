@@ -8,7 +8,8 @@ import { DIMENSIONS, usageText, type Dimension, type UsageLine } from '../ledger
 import { route, routes, table } from './route.ts'
 import type { Store } from '../store/open.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
-import { csvHead, csvHeaders, once, streamText } from './csv.ts'
+import { csvHead, csvHeaders, newestLast, once, streamText } from './csv.ts'
+import { TOKEN_SCHEMAS } from './ledger-schemas.ts'
 import { Moment } from './schemas.ts'
 
 const count = z.number().int()
@@ -37,10 +38,7 @@ const LineSchema = z
     unmetered: count.openapi({ description: 'Requests whose tokens are unknown.' }),
     bytes_in: count,
     bytes_out: count,
-    tokens_in: count.nullable(),
-    tokens_out: count.nullable(),
-    tokens_cached: count.nullable(),
-    tokens_reasoning: count.nullable(),
+    ...TOKEN_SCHEMAS,
     first_byte_ms: count.nullable().openapi({ description: 'Mean over requests with a response.' }),
     total_ms: count.nullable(),
   })
@@ -56,14 +54,24 @@ const ListSchema = z.object({
 })
 
 /** Columns of a CSV after the dimensions. */
-const MEASURES = LineSchema.keyof().exclude([
-  'time',
-  'key_id',
-  'key_name',
-  'provider',
-  'model',
-  'other',
-]).options
+const MEASURES = newestLast(
+  [
+    'requests',
+    'errors',
+    'aborted',
+    'unknown',
+    'unmetered',
+    'bytes_in',
+    'bytes_out',
+    'tokens_in',
+    'tokens_out',
+    'tokens_cached',
+    'tokens_reasoning',
+    'first_byte_ms',
+    'total_ms',
+  ],
+  LineSchema.keyof().exclude(['time', 'key_id', 'key_name', 'provider', 'model', 'other']).options,
+)
 type NamedLine = UsageLine & { key_name?: string | null }
 /** TABLE of dimensions and their columns. */
 const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = {

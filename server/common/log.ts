@@ -1,9 +1,10 @@
 // The structured log: one JSON object per line. Code that logs passes fields of a fixed list, so no
 // secret, query string or body can reach the log by accident.
 import { pino, type DestinationStream, type Logger } from 'pino'
+import type { Tokens } from './ledger-columns.ts'
 
 /** One request, for the log, metrics and traces. Only FIELDS reach the log. */
-export interface RequestLine {
+export interface RequestLine extends Partial<Tokens> {
   request_id: string
   method: string
   /**
@@ -26,11 +27,6 @@ export interface RequestLine {
   /** The pattern of the provider's endpoint. */
   endpoint?: string | undefined
   first_byte_ms?: number | undefined
-  /** Reported by the provider; null if not reported. */
-  tokens_in?: number | null | undefined
-  tokens_out?: number | null | undefined
-  tokens_cached?: number | null | undefined
-  tokens_reasoning?: number | null | undefined
   /** The caller left before the response was complete. */
   aborted?: boolean | undefined
   /** The caller's position in a trace (W3C Trace Context). Used only for traces, never logged. */

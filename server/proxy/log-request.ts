@@ -70,10 +70,7 @@ export function logRequest(
     aborted: stats?.outcome === 'aborted' ? true : undefined,
     endpoint: stats?.endpoint,
     first_byte_ms: stats?.firstByteMs ?? undefined,
-    tokens_in: stats?.usage?.input,
-    tokens_out: stats?.usage?.output,
-    tokens_cached: stats?.usage?.cached,
-    tokens_reasoning: stats?.usage?.reasoning,
+    ...stats?.usage,
     traceparent: valueOf(context.exchange.headers, 'traceparent'),
   })
 }

@@ -3,6 +3,7 @@
 // connections, keys and rows, and expensive metrics are rendered at most once a second.
 import { stat } from 'node:fs/promises'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { LEDGER_COLUMNS, TOKEN_COLUMNS } from '../common/ledger-columns.ts'
 import type { RequestLine } from '../common/log.ts'
 import { HistogramSeries, CounterSeries } from './series.ts'
 
@@ -111,10 +112,10 @@ class ProxyMetrics {
     this.#durations.observe(line.duration_ms / 1000, provider, line.status)
     if (line.first_byte_ms !== undefined)
       this.#firstBytes.observe(line.first_byte_ms / 1000, provider)
-    if (line.tokens_in) this.#tokens.add(provider, 'input', line.tokens_in)
-    if (line.tokens_out) this.#tokens.add(provider, 'output', line.tokens_out)
-    if (line.tokens_cached) this.#tokens.add(provider, 'cached', line.tokens_cached)
-    if (line.tokens_reasoning) this.#tokens.add(provider, 'reasoning', line.tokens_reasoning)
+    for (const name of TOKEN_COLUMNS) {
+      const tokens = line[name]
+      if (tokens) this.#tokens.add(provider, LEDGER_COLUMNS[name].tokens, tokens)
+    }
     if (line.bytes_in) this.#bytes.add(provider, 'up', line.bytes_in)
     if (line.bytes_out) this.#bytes.add(provider, 'down', line.bytes_out)
   }

@@ -1,6 +1,7 @@
 // Writes settled ledger rows, as proxied requests leave them, without a provider.
 import assert from 'node:assert/strict'
 import { systemClock } from '../../server/common/clock.ts'
+import { UNKNOWN_TOKENS } from '../../server/common/ledger-columns.ts'
 import { newId } from '../../server/common/ids.ts'
 import { openLedger } from '../../server/ledger/ledger.ts'
 import { openLog } from '../../server/common/log.ts'
@@ -56,10 +57,10 @@ export async function ledgerRow(
     total_ms: 300,
     bytes_in: 10,
     bytes_out: 20,
+    ...UNKNOWN_TOKENS,
     tokens_in: 7,
     tokens_out: 5,
     tokens_cached: 2,
-    tokens_reasoning: null,
     upstream_request_id: null,
   })
   return id

@@ -2,11 +2,13 @@
 // 0098-allowances.ts), with many rows per call.
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
+import { LEDGER_COLUMNS } from '../../common/ledger-columns.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import type { SqlValue, Statement } from '../../store/statement.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { storable } from '../settlement/postgres.ts'
+import { ADMISSION_COLUMNS } from '../settlement/row-codec.ts'
 import type { PendingAdmission } from './backend.ts'
 import { TOLERANCE_MS } from './database-clock.ts'
 import type { RecentAdmissions } from './recent-admissions.ts'
@@ -183,6 +185,12 @@ function query(sql: string, ...parameters: SqlValue[]): Statement {
   return { sql, parameters }
 }
 
+const ADMITTED = [...ADMISSION_COLUMNS.common, ...ADMISSION_COLUMNS.own]
+const NAMES = ADMITTED.join(', ')
+/** The same with the time of the ledger. */
+const MOMENTS = ADMITTED.map((name) => (name === 'mono' ? 'moment' : name)).join(', ')
+const TYPED = ADMITTED.map((name) => `${name} ${LEDGER_COLUMNS[name].type}`).join(', ')
+
 /**
  * Inserts rows that were admitted in an outage, unless they already exist; returns the `seq` of
  * each, in order. A row of the last minute is appended to its key's window, with its own time or,
@@ -200,9 +208,7 @@ export const recordPostgres = procedure(
     yield query(
       `with given as (
        select *, mono >= tollmark_ledger_time() - ${WIDTH_MS * 1000} as counts
-       from rows from (json_to_recordset($1::json) as (id text, account_id text, key_id text, rpm int, provider text, model text, endpoint text,
-           method text, context text, child_id text, child_rpm int, end_user text, created_at bigint, mono bigint)) with ordinality
-         as r(id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, created_at, mono, place)
+       from rows from (json_to_recordset($1::json) as (${TYPED})) with ordinality as r(${NAMES}, place)
        where not exists (select from requests r2 where r2.id = r.id)
      ), numbered as (
        select g.*,
@@ -220,10 +226,8 @@ export const recordPostgres = procedure(
        select key_id, nth, nth, stamp from numbered where nth is not null
        union all select child_id, child_nth, child_nth, stamp from numbered where child_nth is not null
      )
-     insert into admissions (id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, state, created_at,
-       instance, outage, mono)
-     select id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, 'reserved', created_at,
-       $2, 1, moment
+     insert into admissions (${NAMES}, state, instance, outage)
+     select ${MOMENTS}, 'reserved', $2, 1
      from numbered order by mono, place`,
       rows,
       instance,

@@ -1,4 +1,5 @@
 // Tracks one request between its caller and the store, or this process if it decides.
+import { UNKNOWN_TOKENS } from '../../common/ledger-columns.ts'
 import type { Settlement } from '../settlement/row-codec.ts'
 import type { Admission, AdmissionRequest, CallerState, PendingAdmission } from './backend.ts'
 
@@ -114,10 +115,7 @@ export class TrackedAdmission implements PendingAdmission {
       total_ms: null,
       bytes_in: 0,
       bytes_out: 0,
-      tokens_in: null,
-      tokens_out: null,
-      tokens_cached: null,
-      tokens_reasoning: null,
+      ...UNKNOWN_TOKENS,
       upstream_request_id: null,
     }
   }

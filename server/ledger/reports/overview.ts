@@ -2,6 +2,7 @@
 // request for a whole page. The last hour is read from the ledger itself, minute by minute; longer
 // periods from the roll-ups.
 import { DAY, HOUR, MINUTE } from '../../common/clock.ts'
+import { eachToken, type Tokens } from '../../common/ledger-columns.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import { sorted } from './sorting.ts'
@@ -26,14 +27,10 @@ export type Range = keyof typeof RANGES
  * Sums over finished requests. Tokens are null if no provider reported a number; times are means in
  * milliseconds over those with a response.
  */
-export interface Measures {
+export interface Measures extends Tokens {
   requests: number
   errors: number
   aborted: number
-  tokens_in: number | null
-  tokens_out: number | null
-  tokens_cached: number | null
-  tokens_reasoning: number | null
   first_byte_ms: number | null
   total_ms: number | null
 }
@@ -132,10 +129,7 @@ function measure(lines: readonly SumLine[]): Measures {
     requests: sum('requests') ?? 0,
     errors: sum('errors') ?? 0,
     aborted: sum('aborted') ?? 0,
-    tokens_in: sum('tokens_in'),
-    tokens_out: sum('tokens_out'),
-    tokens_cached: sum('tokens_cached'),
-    tokens_reasoning: sum('tokens_reasoning'),
+    ...eachToken(sum),
     first_byte_ms: mean('first_byte_ms'),
     total_ms: mean('total_ms'),
   }

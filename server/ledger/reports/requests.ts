@@ -1,6 +1,7 @@
 // Lists the ledger: filtered, newest first, page by page.
 import { sql } from 'kysely'
 import { HOUR, isoTime } from '../../common/clock.ts'
+import { columnsWhere, type ColumnsWith } from '../../common/ledger-columns.ts'
 import type { Store } from '../../store/open.ts'
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
@@ -16,35 +17,12 @@ import { bytesOf, written } from './report-text.ts'
 /** How far rows may be out of order by time, because a clock was set (milliseconds). */
 export const CLOCK_ROOM = HOUR
 
-/** TABLE of the columns that the API shows. */
-const SHOWN = [
-  'id',
-  'created_at',
-  'key_id',
-  'account_id',
-  'provider',
-  'model',
-  'endpoint',
-  'method',
-  'state',
-  'status',
-  'error',
-  'first_byte_ms',
-  'total_ms',
-  'bytes_in',
-  'bytes_out',
-  'tokens_in',
-  'tokens_out',
-  'tokens_cached',
-  'tokens_reasoning',
-  'credential_id',
-  'context',
-  'child_id',
-  'end_user',
-] as const satisfies (keyof RequestRow)[]
+type ShownColumn = ColumnsWith<{ shown: 'list' }>
+/** The columns that lists show. */
+const SHOWN = columnsWhere<ShownColumn>(({ shown }) => shown === 'list')
 
 /** A row of the ledger as the API shows it. */
-export type ShownRequest = Omit<Pick<RequestRow, (typeof SHOWN)[number]>, 'created_at'> & {
+export type ShownRequest = Omit<Pick<RequestRow, ShownColumn>, 'created_at'> & {
   object: 'request'
   created_at: string
   outcome: Outcome
@@ -159,7 +137,7 @@ export const requestLines = procedure(
   },
 )
 
-type Row = Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>
+type Row = Pick<RequestRow, 'seq' | ShownColumn>
 
 function* pageOf(
   db: QueryBuilder,
@@ -368,6 +346,6 @@ export async function getRequest(
   }
 }
 
-function show({ seq: _, ...row }: Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>): ShownRequest {
+function show({ seq: _, ...row }: Pick<RequestRow, 'seq' | ShownColumn>): ShownRequest {
   return { ...row, object: 'request', created_at: isoTime(row.created_at), outcome: outcomeOf(row) }
 }

@@ -1,6 +1,12 @@
 // Usage, read from the roll-ups, which is fast for a ledger of any length.
 import { sql } from 'kysely'
 import { DAY, HOUR, MINUTE, isoTime } from '../../common/clock.ts'
+import {
+  eachToken,
+  TOKEN_COLUMNS,
+  UNKNOWN_TOKENS,
+  type Tokens,
+} from '../../common/ledger-columns.ts'
 import type { Store } from '../../store/open.ts'
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
@@ -14,23 +20,12 @@ import { topUsage } from './top-usage.ts'
 import { bytesOf, written, type Format } from './report-text.ts'
 
 /** Sums over requests. Tokens are null if no provider reported a number: unknown is not 0. */
-export interface Totals {
+export interface Totals extends Tokens {
   requests: number
   errors: number
-  tokens_in: number | null
-  tokens_out: number | null
-  tokens_cached: number | null
-  tokens_reasoning: number | null
 }
 
-const NOTHING: Totals = {
-  requests: 0,
-  errors: 0,
-  tokens_in: null,
-  tokens_out: null,
-  tokens_cached: null,
-  tokens_reasoning: null,
-}
+const NOTHING: Totals = { requests: 0, errors: 0, ...UNKNOWN_TOKENS }
 
 type KeyUsage = { totals: Totals; lastUsedAt: number | null }
 
@@ -92,10 +87,7 @@ function* usageOfChild(db: QueryBuilder, child: string): Steps<KeyUsage | null> 
           'errors',
         ),
         e.fn.max('created_at').as('last'),
-        e.fn.sum<number | null>('tokens_in').as('tokens_in'),
-        e.fn.sum<number | null>('tokens_out').as('tokens_out'),
-        e.fn.sum<number | null>('tokens_cached').as('tokens_cached'),
-        e.fn.sum<number | null>('tokens_reasoning').as('tokens_reasoning'),
+        ...TOKEN_COLUMNS.map((name) => e.fn.sum<number | null>(name).as(name)),
       ]),
   )
   if (sums === undefined || Number(sums.requests) === 0) return null
@@ -110,21 +102,11 @@ export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<str
   return new Map(await store.read(keyUsage, keys))
 }
 
-function totalsOf({
-  requests,
-  errors,
-  tokens_in,
-  tokens_out,
-  tokens_cached,
-  tokens_reasoning,
-}: { [name in keyof Totals]: number | null }): Totals {
+function totalsOf(sums: { [name in keyof Totals]: number | null }): Totals {
   return {
-    requests: requests ?? 0,
-    errors: errors ?? 0,
-    tokens_in,
-    tokens_out,
-    tokens_cached,
-    tokens_reasoning,
+    requests: sums.requests ?? 0,
+    errors: sums.errors ?? 0,
+    ...eachToken((column) => sums[column]),
   }
 }
 

@@ -2,6 +2,7 @@
 // periods, and a piece at a time.
 import { sql, type SelectQueryBuilder } from 'kysely'
 import { MINUTE } from '../../common/clock.ts'
+import { TOKEN_COLUMNS } from '../../common/ledger-columns.ts'
 import type { Steps } from '../../store/procedure.ts'
 import type { Database } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
@@ -59,10 +60,7 @@ export function minuteLines(
       ),
       sql<number>`coalesce(bytes_in, 0)`.as('bytes_in'),
       sql<number>`coalesce(bytes_out, 0)`.as('bytes_out'),
-      'tokens_in',
-      'tokens_out',
-      'tokens_cached',
-      'tokens_reasoning',
+      ...TOKEN_COLUMNS,
       sql<number>`case when first_byte_ms is not null and total_ms is not null then 1 else 0 end`.as(
         'answered',
       ),

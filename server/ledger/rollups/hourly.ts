@@ -1,11 +1,17 @@
 // The roll-ups by hour: a request is added to its roll-up when it ends.
 import { sql, type RawBuilder } from 'kysely'
 import { HOUR } from '../../common/clock.ts'
+import { TOKEN_COLUMNS, UNKNOWN_TOKENS } from '../../common/ledger-columns.ts'
 import type { RequestRow, UsageHourRow } from '../../store/schema.ts'
 import type { QueryBuilder, Statement } from '../../store/statement.ts'
-import { cachedSql, type Settlement, type ROLL_UP_KEY } from '../settlement/row-codec.ts'
+import {
+  cachedSql,
+  SETTLEMENT_COLUMNS,
+  type Settlement,
+  type ROLL_UP_KEY,
+} from '../settlement/row-codec.ts'
 
-/** TABLE of the columns of a roll-up to sum; in the second kind, null is ignored. */
+/** TABLE of the columns of a roll-up to sum, besides tokens: there, null is ignored. */
 const COUNTS = [
   'requests',
   'errors',
@@ -18,9 +24,8 @@ const COUNTS = [
   'first_byte_ms',
   'total_ms',
 ] as const
-const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
 /** TABLE of the columns that every roll-up sums. */
-export const SUMS = [...COUNTS, ...TOKENS] as const
+export const SUMS = [...COUNTS, ...TOKEN_COLUMNS] as const
 
 /** The roll-up that a row belongs to; added to `sums` if it is new. */
 export function sumOf(
@@ -45,10 +50,7 @@ export function sumOf(
       unmetered: 0,
       bytes_in: 0,
       bytes_out: 0,
-      tokens_in: null,
-      tokens_out: null,
-      tokens_cached: null,
-      tokens_reasoning: null,
+      ...UNKNOWN_TOKENS,
       answered: 0,
       first_byte_ms: 0,
       total_ms: 0,
@@ -58,9 +60,23 @@ export function sumOf(
   return sum
 }
 
+const placeOf = (name: (typeof SETTLEMENT_COLUMNS.own)[number]) =>
+  SETTLEMENT_COLUMNS.own.indexOf(name)
+/** Places of columns in `SETTLEMENT_COLUMNS.own`. */
+const AT = {
+  first_byte_ms: placeOf('first_byte_ms'),
+  total_ms: placeOf('total_ms'),
+  bytes_in: placeOf('bytes_in'),
+  bytes_out: placeOf('bytes_out'),
+  tokens_in: placeOf('tokens_in'),
+  tokens_out: placeOf('tokens_out'),
+  tokens: TOKEN_COLUMNS.map((name) => [name, placeOf(name)] as const),
+}
+
 /**
- * Counts a row that has ended. @param numbers its values of `SETTLEMENT_COLUMNS.own` @param counted
- * whether it was already counted as unknown, because its process was considered dead too early
+ * Counts a row that has ended. @param numbers its values of `SETTLEMENT_COLUMNS.own`; empty: all
+ * are null @param counted whether it was already counted as unknown, because its process was
+ * considered dead too early
  */
 export function addUp(
   sum: UsageHourRow,
@@ -68,16 +84,6 @@ export function addUp(
   numbers: readonly (number | null)[],
   counted = false,
 ): void {
-  const [
-    first_byte_ms = null,
-    total_ms = null,
-    bytes_in = null,
-    bytes_out = null,
-    tokens_in = null,
-    tokens_out = null,
-    tokens_cached = null,
-    tokens_reasoning = null,
-  ] = numbers
   if (counted) {
     sum.unknown--
     sum.unmetered--
@@ -85,13 +91,18 @@ export function addUp(
   if (state === 'unknown') sum.unknown++
   if (state === 'aborted') sum.aborted++
   if (state === 'settled' && (status === null || status >= 400 || error !== null)) sum.errors++
-  if (tokens_in === null && tokens_out === null) sum.unmetered++
-  sum.bytes_in += bytes_in ?? 0
-  sum.bytes_out += bytes_out ?? 0
-  sum.tokens_in = plus(sum.tokens_in, tokens_in)
-  sum.tokens_out = plus(sum.tokens_out, tokens_out)
-  sum.tokens_cached = plus(sum.tokens_cached, tokens_cached)
-  sum.tokens_reasoning = plus(sum.tokens_reasoning, tokens_reasoning)
+  sum.bytes_in += numbers[AT.bytes_in] ?? 0
+  sum.bytes_out += numbers[AT.bytes_out] ?? 0
+  if ((numbers[AT.tokens_in] ?? null) === null && (numbers[AT.tokens_out] ?? null) === null)
+    sum.unmetered++
+  for (const [name, place] of AT.tokens) {
+    const tokens = numbers[place] ?? null
+    if (tokens !== null) sum[name] = (sum[name] ?? 0) + tokens
+  }
+  const [first_byte_ms, total_ms] = [
+    numbers[AT.first_byte_ms] ?? null,
+    numbers[AT.total_ms] ?? null,
+  ]
   if (first_byte_ms === null || total_ms === null) return
   sum.answered++
   sum.first_byte_ms += first_byte_ms
@@ -125,7 +136,7 @@ export function added(table: SumTable): Record<string, RawBuilder<number | null>
     >`coalesce(${both(column)}, ${sql.ref(`${table}.${column}`)}, ${sql.ref(`excluded.${column}`)})`
   return Object.fromEntries([
     ...COUNTS.map((column) => [column, both(column)]),
-    ...TOKENS.map((column) => [column, known(column)]),
+    ...TOKEN_COLUMNS.map((column) => [column, known(column)]),
   ])
 }
 

@@ -2,37 +2,28 @@
 // writer's thread, because each statement costs a round trip. test/ledger runs the same tests on
 // both.
 import { sql } from 'kysely'
+import {
+  columnsWhere,
+  LEDGER_COLUMNS,
+  TOKEN_COLUMNS,
+  type ColumnsWith,
+} from '../../common/ledger-columns.ts'
 import type { Store } from '../../store/open.ts'
-import { ADMISSION_COLUMNS, SETTLEMENT_COLUMNS, type Settlement } from './row-codec.ts'
+import {
+  ADMISSION_COLUMNS,
+  SETTLEMENT_CODEC,
+  SETTLEMENT_COLUMNS,
+  type Settlement,
+} from './row-codec.ts'
 
-/** TABLE of a settlement's columns and the types as which PostgreSQL reads them from JSON. */
-const GIVEN: Readonly<Record<Exclude<keyof Settlement, 'failure'>, 'bigint' | 'int' | 'text'>> = {
-  seq: 'bigint',
-  account_id: 'text',
-  key_id: 'text',
-  provider: 'text',
-  created_at: 'bigint',
-  state: 'text',
-  model: 'text',
-  status: 'int',
-  error: 'text',
-  credential_id: 'text',
-  first_byte_ms: 'int',
-  total_ms: 'int',
-  bytes_in: 'bigint',
-  bytes_out: 'bigint',
-  tokens_in: 'bigint',
-  tokens_out: 'bigint',
-  tokens_cached: 'bigint',
-  tokens_reasoning: 'bigint',
-  upstream_request_id: 'text',
-}
-const TYPED = sql.raw(
-  Object.entries(GIVEN)
-    .map(([name, type]) => `${name} ${type}`)
-    .join(', '),
+/** The columns of a settlement, as in its JSON. */
+const GIVEN = [...SETTLEMENT_CODEC.common, ...SETTLEMENT_CODEC.own]
+const TYPED = sql.raw(GIVEN.map((name) => `${name} ${LEDGER_COLUMNS[name].type}`).join(', '))
+const NAMES = sql.raw(GIVEN.join(', '))
+/** Of these, texts that a caller or a provider wrote. */
+const FOREIGN = columnsWhere<ColumnsWith<{ foreign: true; settlement: string }>>(
+  ({ foreign, settlement }) => foreign === true && settlement !== undefined,
 )
-const NAMES = sql.raw(Object.keys(GIVEN).join(', '))
 /** The columns of an admission that stay in the complete row; a settlement has the model again. */
 const ADMITTED = [
   'seq',
@@ -44,6 +35,15 @@ const CHANGES = sql.raw(SETTLED.map((name) => `${name} = g.${name}`).join(', '))
 const FROM_ADMISSION = sql.raw(ADMITTED.map((name) => `a.${name}`).join(', '))
 const FROM_SETTLEMENT = sql.raw(SETTLED.map((name) => `g.${name}`).join(', '))
 const COMPLETE = sql.raw([...ADMITTED, ...SETTLED].join(', '))
+
+const TOKENS = sql.raw(TOKEN_COLUMNS.join(', '))
+const TOKEN_SUMS = sql.raw(TOKEN_COLUMNS.map((name) => `sum(${name})`).join(', '))
+/** Null is unknown, not 0. */
+const TOKENS_ADDED = sql.raw(
+  TOKEN_COLUMNS.map(
+    (name) => `${name} = coalesce(u.${name} + excluded.${name}, u.${name}, excluded.${name})`,
+  ).join(', '),
+)
 
 /**
  * Moves rows from `admissions` to `requests`, complete, and adds them to the roll-ups. A row that
@@ -68,12 +68,10 @@ async function jsonOf(settlements: readonly Settlement[]): Promise<string> {
   const slices: string[] = []
   for (let from = 0; from < settlements.length; from += MAX_ENCODED) {
     if (from > 0) await new Promise(setImmediate)
-    const rows = settlements.slice(from, from + MAX_ENCODED).map(({ failure: _, ...row }) => ({
-      ...row,
-      model: row.model === null ? null : storable(row.model),
-      upstream_request_id:
-        row.upstream_request_id === null ? null : storable(row.upstream_request_id),
-    }))
+    const rows = settlements.slice(from, from + MAX_ENCODED).map(({ failure: _, ...row }) => {
+      for (const name of FOREIGN) row[name] &&= storable(row[name])
+      return row
+    })
     slices.push(JSON.stringify(rows).slice(1, -1))
   }
   return `[${slices.join(',')}]`
@@ -120,14 +118,14 @@ async function settleRows(
       select g.*, o.counted from given g join opened o on o.seq = g.seq
     ), summed as (
     insert into usage_hours as u (hour, key_id, provider, model, account_id, requests, errors, aborted, unknown, unmetered, bytes_in, bytes_out,
-      tokens_in, tokens_out, tokens_cached, tokens_reasoning, answered, first_byte_ms, total_ms)
+      ${TOKENS}, answered, first_byte_ms, total_ms)
     select created_at - created_at % 3600000 as hour, key_id, provider, coalesce(model, '') as name, min(account_id),
       count(*) filter (where not counted),
       count(*) filter (where state = 'settled' and (status is null or status >= 400 or error is not null)),
       count(*) filter (where state = 'aborted'),
       -count(*) filter (where counted),
       count(*) filter (where tokens_in is null and tokens_out is null) - count(*) filter (where counted),
-      coalesce(sum(bytes_in), 0), coalesce(sum(bytes_out), 0), sum(tokens_in), sum(tokens_out), sum(tokens_cached), sum(tokens_reasoning),
+      coalesce(sum(bytes_in), 0), coalesce(sum(bytes_out), 0), ${TOKEN_SUMS},
       count(*) filter (where first_byte_ms is not null and total_ms is not null),
       coalesce(sum(first_byte_ms) filter (where total_ms is not null), 0), coalesce(sum(total_ms) filter (where first_byte_ms is not null), 0)
     from done group by hour, key_id, provider, name order by key_id, hour, provider, name
@@ -135,10 +133,7 @@ async function settleRows(
       requests = u.requests + excluded.requests, errors = u.errors + excluded.errors, aborted = u.aborted + excluded.aborted,
       unknown = u.unknown + excluded.unknown, unmetered = u.unmetered + excluded.unmetered,
       bytes_in = u.bytes_in + excluded.bytes_in, bytes_out = u.bytes_out + excluded.bytes_out,
-      tokens_in = coalesce(u.tokens_in + excluded.tokens_in, u.tokens_in, excluded.tokens_in),
-      tokens_out = coalesce(u.tokens_out + excluded.tokens_out, u.tokens_out, excluded.tokens_out),
-      tokens_cached = coalesce(u.tokens_cached + excluded.tokens_cached, u.tokens_cached, excluded.tokens_cached),
-      tokens_reasoning = coalesce(u.tokens_reasoning + excluded.tokens_reasoning, u.tokens_reasoning, excluded.tokens_reasoning),
+      ${TOKENS_ADDED},
       answered = u.answered + excluded.answered, first_byte_ms = u.first_byte_ms + excluded.first_byte_ms, total_ms = u.total_ms + excluded.total_ms
     )
     select seq from given where seq not in (select seq from done)`.execute(store.db)

@@ -1,5 +1,6 @@
 // Encodes the columns of the ledger that are written, as rows and as statements.
 import { sql } from 'kysely'
+import { columnsWhere, type ColumnsWith } from '../../common/ledger-columns.ts'
 import type { RequestRow, UpstreamErrorRow } from '../../store/schema.ts'
 import { statement, type Query, type QueryBuilder, type SqlValue } from '../../store/statement.ts'
 import {
@@ -7,53 +8,26 @@ import {
   toJson,
   decodeRows,
   fromJson,
-  type Columns,
+  rowCodec,
   type Common,
   type EncodedRows,
-  type RowCodec,
   type Json,
 } from './dictionary.ts'
 
-/**
- * TABLE of the columns of an admission. A killed process leaves a journal in this order for the
- * next version, so a new column goes to the end of `common`: rows that lack it are read with null.
- */
-export const ADMISSION_COLUMNS = {
-  common: [
-    'model',
-    'account_id',
-    'key_id',
-    'rpm',
-    'provider',
-    'endpoint',
-    'method',
-    'created_at',
-    'mono',
-    'child_id',
-    'child_rpm',
-    'end_user',
-  ],
-  own: ['id', 'context'],
-} as const satisfies Columns<RequestRow>
+type AdmissionColumn<Group extends string = string> = ColumnsWith<{ admission: Group }>
+type SettlementColumn<Group extends string = string> = ColumnsWith<{ settlement: Group }>
 
-/**
- * TABLE of the columns of a settlement; it has the model again, because that may only be known
- * later.
- */
+/** The columns of an admission, in the order of the journal: see `LEDGER_COLUMNS`. */
+export const ADMISSION_COLUMNS = {
+  common: columnsWhere<AdmissionColumn<'common'>>(({ admission }) => admission === 'common'),
+  own: columnsWhere<AdmissionColumn<'own'>>(({ admission }) => admission === 'own'),
+}
+
+/** The columns of a settlement; it has the model again, because that may only be known later. */
 export const SETTLEMENT_COLUMNS = {
-  common: ['model', 'state', 'status', 'error', 'credential_id'],
-  own: [
-    'first_byte_ms',
-    'total_ms',
-    'bytes_in',
-    'bytes_out',
-    'tokens_in',
-    'tokens_out',
-    'tokens_cached',
-    'tokens_reasoning',
-    'upstream_request_id',
-  ],
-} as const satisfies Columns<RequestRow>
+  common: columnsWhere<SettlementColumn<'common'>>(({ settlement }) => settlement === 'common'),
+  own: columnsWhere<SettlementColumn<'own'>>(({ settlement }) => settlement === 'own'),
+}
 
 /** The columns that, with the model, select a row's roll-up. */
 export const ROLL_UP_KEY = [
@@ -63,15 +37,13 @@ export const ROLL_UP_KEY = [
   'created_at',
 ] as const satisfies (keyof RequestRow)[]
 
-type ColumnOf<C extends Columns<RequestRow>> = C['common' | 'own'][number]
-
 /** A request about to be admitted. */
-export type Reservation = Pick<RequestRow, ColumnOf<typeof ADMISSION_COLUMNS>>
+export type Reservation = Pick<RequestRow, AdmissionColumn>
 
 /** A request that has ended. */
 export type Settlement = Pick<
   RequestRow,
-  ColumnOf<typeof SETTLEMENT_COLUMNS> | (typeof ROLL_UP_KEY)[number] | 'seq'
+  SettlementColumn | (typeof ROLL_UP_KEY)[number] | 'seq'
 > & {
   state: 'settled' | 'aborted'
   /** The upstream's error text, if it answered with an error. */
@@ -79,52 +51,20 @@ export type Settlement = Pick<
 }
 
 /** The form of reservations sent to the writer. */
-export const RESERVATION_CODEC = {
-  ...ADMISSION_COLUMNS,
-  values: (row) => [
-    row.model,
-    row.account_id,
-    row.key_id,
-    row.rpm,
-    row.provider,
-    row.endpoint,
-    row.method,
-    row.created_at,
-    row.mono,
-    row.child_id,
-    row.child_rpm,
-    row.end_user,
-    row.id,
-    row.context,
-  ],
-} as const satisfies RowCodec<Reservation>
+export const RESERVATION_CODEC = rowCodec<
+  Reservation,
+  AdmissionColumn<'common'>,
+  AdmissionColumn<'own'>
+>(ADMISSION_COLUMNS.common, ADMISSION_COLUMNS.own)
+
+type RollUpKey = (typeof ROLL_UP_KEY)[number]
 
 /** The form of settlements sent to the writer. */
-export const SETTLEMENT_CODEC = {
-  common: [...SETTLEMENT_COLUMNS.common, ...ROLL_UP_KEY],
-  own: [...SETTLEMENT_COLUMNS.own, 'seq'],
-  values: (row) => [
-    row.model,
-    row.state,
-    row.status,
-    row.error,
-    row.credential_id,
-    row.account_id,
-    row.key_id,
-    row.provider,
-    row.created_at,
-    row.first_byte_ms,
-    row.total_ms,
-    row.bytes_in,
-    row.bytes_out,
-    row.tokens_in,
-    row.tokens_out,
-    row.tokens_cached,
-    row.tokens_reasoning,
-    row.upstream_request_id,
-    row.seq,
-  ],
-} as const satisfies RowCodec<Settlement>
+export const SETTLEMENT_CODEC = rowCodec<
+  Settlement,
+  SettlementColumn<'common'> | RollUpKey,
+  SettlementColumn<'own'> | 'seq'
+>([...SETTLEMENT_COLUMNS.common, ...ROLL_UP_KEY], [...SETTLEMENT_COLUMNS.own, 'seq'])
 
 /**
  * Written as a literal, not bound: only then does a query use the partial indexes of open and of

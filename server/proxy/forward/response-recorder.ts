@@ -231,10 +231,7 @@ export class ResponseRecorder implements ResponseFilter {
       total_ms: Math.round(clock.mono() - context.startedAt),
       bytes_in: bytesIn,
       bytes_out: bytesOut,
-      tokens_in: usage.input,
-      tokens_out: usage.output,
-      tokens_cached: usage.cached,
-      tokens_reasoning: usage.reasoning,
+      ...usage,
       upstream_request_id: this.#upstreamId,
       failure,
     })

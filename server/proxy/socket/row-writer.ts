@@ -102,10 +102,7 @@ export class RowWriter {
       total_ms: Math.round(this.now() - since),
       bytes_in: bytesIn,
       bytes_out: bytesOut,
-      tokens_in: usage.input,
-      tokens_out: usage.output,
-      tokens_cached: usage.cached,
-      tokens_reasoning: usage.reasoning,
+      ...usage,
       upstream_request_id: null,
     })
   }

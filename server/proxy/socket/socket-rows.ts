@@ -1,5 +1,6 @@
 // Manages the ledger's rows of one socket. One is reserved in advance, so that a response that the
 // provider starts by itself is in the ledger before it begins.
+import { eachToken } from '../../common/ledger-columns.ts'
 import type { Admission } from '../../ledger/ledger.ts'
 import type { GatewayErrorCode } from '../error-response.ts'
 import { UNKNOWN, type Usage } from '../usage/usage.ts'
@@ -359,9 +360,5 @@ const sum = (one: number | null, other: number | null): number | null =>
   one === null ? other : other === null ? one : one + other
 
 /** The sum of two usages; unknown values are ignored. */
-const plus = (one: Usage, other: Usage): Usage => ({
-  input: sum(one.input, other.input),
-  output: sum(one.output, other.output),
-  cached: sum(one.cached, other.cached),
-  reasoning: sum(one.reasoning, other.reasoning),
-})
+const plus = (one: Usage, other: Usage): Usage =>
+  eachToken((column) => sum(one[column], other[column]))

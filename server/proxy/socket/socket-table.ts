@@ -36,8 +36,8 @@ export function progressOf({ session }: OpenSocket): SocketProgress {
   return {
     model,
     requests,
-    tokens_in: usage.input,
-    tokens_out: usage.output,
+    tokens_in: usage.tokens_in,
+    tokens_out: usage.tokens_out,
     bytes_in: bytes.up,
     bytes_out: bytes.down,
   }

@@ -220,13 +220,13 @@ function readHeaders(raw: readonly string[]): { type: string; fromHeaders: Usage
     input === null && output === null
       ? null
       : {
-          input:
+          ...UNKNOWN,
+          tokens_in:
             input === null
               ? null
               : input + (cached ?? 0) + (tokens['cache-write-input-token-count'] ?? 0),
-          output,
-          cached,
-          reasoning: null,
+          tokens_out: output,
+          tokens_cached: cached,
         }
   return { type: valuesOf(raw, 'content-type').at(-1) ?? '', fromHeaders }
 }

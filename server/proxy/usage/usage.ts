@@ -1,20 +1,17 @@
 // Finds the usage in a response, and interprets its numbers.
+import {
+  LEDGER_COLUMNS,
+  TOKEN_COLUMNS,
+  UNKNOWN_TOKENS,
+  type Tokens,
+} from '../../common/ledger-columns.ts'
 import type { UsageKind } from '../providers/provider.ts'
 
-/**
- * Tokens of one response. `input` counts everything that was read, from the cache or not; `output`
- * everything that was written, including reasoning; `cached` and `reasoning` are parts of these
- * two. Values that a provider did not report are null, never 0.
- */
-export interface Usage {
-  readonly input: number | null
-  readonly output: number | null
-  readonly cached: number | null
-  readonly reasoning: number | null
-}
+/** Tokens of one response, by their column in the ledger. */
+export type Usage = Readonly<Tokens>
 
 /** The usage of a response that reports none. */
-export const UNKNOWN: Usage = { input: null, output: null, cached: null, reasoning: null }
+export const UNKNOWN: Usage = UNKNOWN_TOKENS
 
 /**
  * TABLE of places of a usage object in a response, or in an event of a stream; the first that
@@ -137,36 +134,39 @@ function isClaudes(usage: Readonly<Record<string, unknown>>): boolean {
 /**
  * A part can be reported larger than its whole (Together, Fireworks, Cerebras): it is then capped.
  */
-function parts({ input, output, cached, reasoning }: Usage): Usage {
-  return {
-    input,
-    output,
-    cached: cached !== null && input !== null ? Math.min(cached, input) : cached,
-    reasoning: reasoning !== null && output !== null ? Math.min(reasoning, output) : reasoning,
+function parts(usage: Usage): Usage {
+  const capped: Tokens = { ...usage }
+  for (const column of TOKEN_COLUMNS) {
+    const { partOf } = LEDGER_COLUMNS[column]
+    const [tokens, whole] = [usage[column], partOf === undefined ? null : usage[partOf]]
+    if (tokens !== null && whole !== null) capped[column] = Math.min(tokens, whole)
   }
+  return capped
 }
 
 function gemini(usage: Readonly<Record<string, unknown>>): Usage {
   const reasoning = count(usage['thoughtsTokenCount'])
   return {
-    input: sum(count(usage['promptTokenCount']), count(usage['toolUsePromptTokenCount'])),
+    ...UNKNOWN,
+    tokens_in: sum(count(usage['promptTokenCount']), count(usage['toolUsePromptTokenCount'])),
     // A Live session calls them responses: https://ai.google.dev/api/live#UsageMetadata
-    output: sum(
+    tokens_out: sum(
       count(usage['candidatesTokenCount']) ?? count(usage['responseTokenCount']),
       reasoning,
     ),
-    cached: count(usage['cachedContentTokenCount']),
-    reasoning,
+    tokens_cached: count(usage['cachedContentTokenCount']),
+    tokens_reasoning: reasoning,
   }
 }
 
 function interactions(usage: Readonly<Record<string, unknown>>): Usage {
   const reasoning = count(usage['total_thought_tokens'])
   return {
-    input: sum(count(usage['total_input_tokens']), count(usage['total_tool_use_tokens'])),
-    output: sum(count(usage['total_output_tokens']), reasoning),
-    cached: count(usage['total_cached_tokens']),
-    reasoning,
+    ...UNKNOWN,
+    tokens_in: sum(count(usage['total_input_tokens']), count(usage['total_tool_use_tokens'])),
+    tokens_out: sum(count(usage['total_output_tokens']), reasoning),
+    tokens_cached: count(usage['total_cached_tokens']),
+    tokens_reasoning: reasoning,
   }
 }
 
@@ -179,10 +179,10 @@ function bedrock(usage: Readonly<Record<string, unknown>>): Usage {
     count(usage[`${what}Tokens`]) ?? count(usage[`${what}TokenCount`])
   const cached = of('cacheReadInput')
   return {
-    input: sum(of('input'), cached, of('cacheWriteInput')),
-    output: of('output'),
-    cached,
-    reasoning: null,
+    ...UNKNOWN,
+    tokens_in: sum(of('input'), cached, of('cacheWriteInput')),
+    tokens_out: of('output'),
+    tokens_cached: cached,
   }
 }
 
@@ -190,10 +190,10 @@ function bedrock(usage: Readonly<Record<string, unknown>>): Usage {
 function cohere(usage: Readonly<Record<string, unknown>>): Usage {
   const { tokens, billed_units: billed } = usage
   return {
-    input: part(tokens, 'input_tokens') ?? part(billed, 'input_tokens'),
-    output: part(tokens, 'output_tokens') ?? part(billed, 'output_tokens'),
-    cached: count(usage['cached_tokens']),
-    reasoning: null,
+    ...UNKNOWN,
+    tokens_in: part(tokens, 'input_tokens') ?? part(billed, 'input_tokens'),
+    tokens_out: part(tokens, 'output_tokens') ?? part(billed, 'output_tokens'),
+    tokens_cached: count(usage['cached_tokens']),
   }
 }
 
@@ -212,10 +212,11 @@ function anthropic(usage: Readonly<Record<string, unknown>>): Usage {
     (whole ? sum(...iterations.map((iteration) => count(iteration[name]))) : null) ??
     count(usage[name])
   return {
-    input: sum(total('input_tokens'), cached, count(usage['cache_creation_input_tokens'])),
-    output: total('output_tokens'),
-    cached,
-    reasoning: part(usage['output_tokens_details'], 'thinking_tokens'),
+    ...UNKNOWN,
+    tokens_in: sum(total('input_tokens'), cached, count(usage['cache_creation_input_tokens'])),
+    tokens_out: total('output_tokens'),
+    tokens_cached: cached,
+    tokens_reasoning: part(usage['output_tokens_details'], 'thinking_tokens'),
   }
 }
 
@@ -244,9 +245,10 @@ function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usag
   const apart = chat && (kind === 'xai' || kind === 'perplexity')
   const outside = kind === 'xai' && cached !== null && input !== null && cached > input
   return {
-    input: outside ? sum(input, cached) : input,
-    output: apart ? sum(output, reasoning) : output,
-    cached,
-    reasoning,
+    ...UNKNOWN,
+    tokens_in: outside ? sum(input, cached) : input,
+    tokens_out: apart ? sum(output, reasoning) : output,
+    tokens_cached: cached,
+    tokens_reasoning: reasoning,
   }
 }

@@ -1,56 +1,8 @@
 // Rows: the ledger, its sums, and related tables. See schema.ts.
+import type { LedgerRow, Tokens } from '../../common/ledger-columns.ts'
 
 /** The ledger: one row for each admitted request. */
-export interface RequestRow {
-  /**
-   * The order of admission. On SQLite, each is one more than the newest row's, which is therefore
-   * never deleted.
-   */
-  seq: number
-  id: string
-  account_id: string
-  key_id: string
-  /** The key's limit at that moment, so that it can be proved later that the limit was kept. */
-  rpm: number | null
-  provider: string
-  model: string | null
-  endpoint: string
-  method: string
-  /** SHA-256 of the caller's context key. */
-  context: string | null
-  /** The child key that sent it; null if the key itself did. */
-  child_id: string | null
-  /** The child's own limit at that moment; null if only the parent's applies. */
-  child_rpm: number | null
-  /** The person the child key was created for. */
-  end_user: string | null
-  state: 'reserved' | 'settled' | 'aborted' | 'unknown'
-  created_at: number
-  /** The instance that admitted it; null in a complete row on PostgreSQL. */
-  instance: string | null
-  /**
-   * The time by the machine's monotonic clock, in microseconds; `boot` identifies the boot. On
-   * PostgreSQL, the time of the decision by the ledger's clock; `boot` is 0.
-   */
-  mono: number
-  boot: number
-  /** 1: admitted while the store was unavailable. */
-  outage: number | null
-  status: number | null
-  /** Code of the error that we sent instead of an upstream's response. */
-  error: string | null
-  credential_id: string | null
-  first_byte_ms: number | null
-  total_ms: number | null
-  bytes_in: number | null
-  bytes_out: number | null
-  tokens_in: number | null
-  tokens_out: number | null
-  tokens_cached: number | null
-  tokens_reasoning: number | null
-  /** The upstream's id of the request; null if its response had none. */
-  upstream_request_id: string | null
-}
+export type RequestRow = LedgerRow
 
 /** The error text of an upstream for a failed request. */
 export interface UpstreamErrorRow {
@@ -101,8 +53,11 @@ export interface RetentionMarkRow {
   seq: number
 }
 
-/** The ledger summed by hour, key, provider and model; `model` is '' if it is unknown. */
-export interface UsageHourRow {
+/**
+ * The ledger summed by hour, key, provider and model; `model` is '' if it is unknown. Tokens are
+ * sums over the requests that reported them; null if none did.
+ */
+export interface UsageHourRow extends Tokens {
   /** Milliseconds since 1970 at which the hour begins. */
   hour: number
   key_id: string
@@ -120,11 +75,6 @@ export interface UsageHourRow {
   unmetered: number
   bytes_in: number
   bytes_out: number
-  /** Sums over the requests that reported it; null if none did. */
-  tokens_in: number | null
-  tokens_out: number | null
-  tokens_cached: number | null
-  tokens_reasoning: number | null
   /** Sums of durations, over `answered` requests. */
   answered: number
   first_byte_ms: number

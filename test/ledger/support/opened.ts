@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { systemClock, type Clock } from '../../../server/common/clock.ts'
+import { UNKNOWN_TOKENS } from '../../../server/common/ledger-columns.ts'
 import {
   openLedger,
   type AdmissionRequest,
@@ -143,10 +144,9 @@ export function settlement(
     total_ms: 20,
     bytes_in: 100,
     bytes_out: 200,
+    ...UNKNOWN_TOKENS,
     tokens_in: 3,
     tokens_out: 4,
-    tokens_cached: null,
-    tokens_reasoning: null,
     upstream_request_id: 'req_1',
     ...more,
   }

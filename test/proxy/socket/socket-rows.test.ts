@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Admission } from '../../../server/ledger/ledger.ts'
 import { RowWriter, type Reserved } from '../../../server/proxy/socket/row-writer.ts'
+import { UNKNOWN } from '../../../server/proxy/usage/usage.ts'
 import { SocketRows, type RowRefusal } from '../../../server/proxy/socket/socket-rows.ts'
 
-const USAGE = { input: 5, output: 3, cached: 1, reasoning: null }
+const USAGE = { ...UNKNOWN, tokens_in: 5, tokens_out: 3, tokens_cached: 1 }
 
 /** A ledger that lets through as many as it is told, when it is told. */
 function rowsOf(counts: 'responses' | 'minutes', most: number) {
@@ -35,7 +36,7 @@ function rowsOf(counts: 'responses' | 'minutes', most: number) {
       return Promise.resolve({ admitted: true, seq, created_at: 0 })
     }
     override settle(row: Reserved, end: Parameters<RowWriter['settle']>[1]): void {
-      log.push(`${end.state} ${row.seq} ${end.usage.input ?? '-'}`)
+      log.push(`${end.state} ${row.seq} ${end.usage.tokens_in ?? '-'}`)
     }
   })({} as never)
   const rows = new SocketRows(
