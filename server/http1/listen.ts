@@ -8,10 +8,9 @@ import {
   createRouterTurns,
   mayUpgrade,
   type RouterOptions,
-  type RouterTurns,
 } from './connection-router.ts'
 import { lingeringClose } from './lingering-close.ts'
-import type { CreateTurns } from './turns.ts'
+import type { CreateTurns, RouterTurns } from './turns.ts'
 
 /** Handles one request with Node's own objects. */
 export type NodeRequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void

@@ -10,7 +10,8 @@ import type { HttpExchange } from './exchange.ts'
 import { countRead } from './read-memory.ts'
 import type { RawSource } from './raw-connection.ts'
 import { isForPath, RequestError, RequestParser, type RequestHead } from './request-parser.ts'
-import type { Turns } from './turns.ts'
+import { networkPrefix } from '../common/client-info.ts'
+import type { Owner, RouterTurns } from './turns.ts'
 
 /** The state shared by all connections of a server. */
 export interface ServerContext {
@@ -30,8 +31,7 @@ export interface ServerContext {
   readonly closing: boolean
   readonly timeouts: ConnectionTimeouts
   readonly addresses: AddressLimiter
-  /** The turns in which large pieces of bodies are read. */
-  readonly bodyReads: Turns
+  readonly turns: RouterTurns
   /** The last lines of a head that keeps the connection alive. */
   readonly keepAliveLines: string
 }
@@ -89,8 +89,12 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   #paused = false
   /** Whether it waits for its turn to be read. */
   #awaitingTurn = false
+  /** Whether its next head waits for its turn to be parsed. */
+  #awaitingParse = false
   #handedOver = false
-  /** Whether the caller has closed its sending side and waits for the response. */
+  /** Whether the caller has closed its sending side. */
+  #hasEnded = false
+  /** Whether it may still wait for the response. */
   #halfClosed = false
   #discardedBytes = 0
   /** Pieces of an incomplete head received so far. */
@@ -138,7 +142,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
 
   /** Takes no more requests: closes an unused connection now, any other after its response. */
   closeWhenIdle(): void {
-    if (this.#exchange === null) this.#close()
+    if (this.#exchange === null && !this.#awaitingParse) this.#close()
   }
 
   /** It is about to be destroyed: a request in progress may still get a response. */
@@ -195,7 +199,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   readonly #onData = (bytes: Buffer): void => {
     countRead(bytes.length)
     this.parser.push(bytes)
-    if (this.#exchange === null) this.#parseRequests()
+    if (this.#exchange === null) this.#parseInTurn()
     else this.#exchange.readBody()
     if (
       this.#state === 'linger' &&
@@ -232,7 +236,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   #yieldTurn(): void {
     let isNow = true
     this.#awaitingTurn = true
-    this.#context.bodyReads.schedule(BODY_READS_OWNER, () => {
+    this.#context.turns.reads.schedule(BODY_READS_OWNER, () => {
       if (isNow) this.#awaitingTurn = false
       else this.#resumeSocket()
     })
@@ -240,12 +244,20 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     if (this.#awaitingTurn) this.socket.pause()
   }
 
+  readonly #onEnd = (): void => {
+    this.#hasEnded = true
+    // What it sent before comes first.
+    if (this.#awaitingParse) return
+    this.#context.turns.ends.schedule(this.#owner, () => this.#endInTurn())
+  }
+
   /**
-   * The caller has stopped sending. Before its response begins, it may only be half-closed (RFC
+   * Before its response begins, a caller that has stopped sending may only be half-closed (RFC
    * 9112, section 9.6), which a probe distinguishes from a disconnect. During its response, or if
    * it cannot be probed, it counts as disconnected.
    */
-  readonly #onEnd = (): void => {
+  #endInTurn(): void {
+    if (this.socket.destroyed) return
     const exchange = this.#exchange
     if (exchange?.ended !== false) {
       exchange?.writeNow()
@@ -267,10 +279,36 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     slowReads.remove(this)
     this.#context.detached(this)
     this.#releaseSlot?.()
-    this.#exchange?.abort()
+    const { ends } = this.#context.turns
+    this.#exchange?.abort((end) => ends.schedule(this.#owner, end))
   }
 
   readonly #onDrain = (): void => this.#exchange?.onDrain()
+
+  /** Owns its work. Requests on a connection that was used before do not wait behind new callers. */
+  get #owner(): Owner {
+    const address = networkPrefix(this.address)
+    return { account_id: address, key_id: this.#state === 'head' ? 'new' : 'known' }
+  }
+
+  /**
+   * Serves the buffered requests when it is this connection's turn, which is usually now. If
+   * thousands of callers send a head at once, parsing all of them would delay everything else.
+   */
+  #parseInTurn(): void {
+    if (this.#awaitingParse) return
+    const { path, turns } = this.#context
+    // Connections are handed over in turns of their own.
+    if (!turns.heads.spend() || isForPath(this.parser.unread, path) === false)
+      return this.#parseRequests()
+    this.#awaitingParse = true
+    turns.heads.schedule(this.#owner, () => {
+      this.#awaitingParse = false
+      if (this.socket.destroyed) return
+      this.#parseRequests()
+      if (this.#hasEnded) this.#onEnd()
+    })
+  }
 
   /** Serves the buffered requests, one at a time. */
   #parseRequests(): void {
@@ -284,7 +322,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     ) {
       const ours = isForPath(this.parser.unread, this.#context.path)
       if (ours === false) {
-        if (!this.#halfClosed) this.#handOver()
+        if (!this.#hasEnded) this.#handOver()
         break
       }
       let head: RequestHead | null = null
@@ -321,7 +359,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   detach(): RawSource | null {
-    if (this.#halfClosed) return null
+    if (this.#hasEnded) return null
     this.#release()
     slowReads.remove(this)
     this.#exchange = null
@@ -378,7 +416,7 @@ const rawSource = (socket: Socket, unread: Buffer, context: ServerContext): RawS
   unread,
   subscribe: (take) => void socket.on('data', take),
   onShutdown: (announce) => context.switched(socket, announce),
-  reads: context.bodyReads,
+  reads: context.turns.reads,
 })
 
 function ignore(): void {}

@@ -281,15 +281,17 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     if (!this.closed && !this.#ended) this.#listener?.onShutdown?.()
   }
 
-  /** The caller has left. */
-  abort(): void {
+  /** The caller has left. @param schedule calls the function that ends the request */
+  abort(schedule: (end: () => void) => void = (end) => end()): void {
     if (this.closed) return
     this.closed = true
     const sink = this.#bodyDone ? null : this.#sink
     this.#sink = null
     this.#bodyDone = true
-    sink?.onAborted()
-    if (!this.#finished) this.#listener?.onClose()
+    schedule(() => {
+      sink?.onAborted()
+      if (!this.#finished) this.#listener?.onClose()
+    })
   }
 
   #flushHead(): void {

@@ -24,3 +24,17 @@ export interface Turns {
 
 /** Creates turns of `limit` pieces of work each. */
 export type CreateTurns = (limit: number) => Turns
+
+/** Work that is limited per turn of the event loop; shared by all listening sockets. */
+export interface RouterTurns {
+  /** Large pieces of bodies are read. */
+  readonly reads: Turns
+  /** Connections are handed to Node's server. */
+  readonly handOvers: Turns
+  /** Connections are rejected. */
+  readonly rejections: Turns
+  /** Heads of requests are parsed. */
+  readonly heads: Turns
+  /** Requests whose callers have left are ended. */
+  readonly ends: Turns
+}

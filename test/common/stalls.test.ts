@@ -96,7 +96,7 @@ test('a response that continued during a stall is read, not timed out', async (t
 test("a socket's timeout is checked after the bytes that arrived in a stall have been read", async (t) => {
   const { port, stall } = await startPeer(t)
   const socket = await connectTo(t, port)
-  using sockets = new OpenSockets()
+  await using sockets = new OpenSockets()
   const seen: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   const session = {
@@ -110,6 +110,7 @@ test("a socket's timeout is checked after the bytes that arrived in a stall have
   stall()
   await promise
   assert.equal(seen[0], 'data')
+  sockets.remove('one')
 })
 
 test('bodies that continued during a stall are not too slow', async (t) => {

@@ -125,6 +125,10 @@ class Relay implements ResponseHandler, ResponseListener {
   }
 
   onSwitch(headers: RawHeaders, connection: RawConnection): void {
+    if (this.#exchange.closed) {
+      connection.destroy()
+      return this.#end('aborted')
+    }
     this.#end('switched', null, { headers, connection })
   }
 

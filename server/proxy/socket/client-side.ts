@@ -197,6 +197,7 @@ export class ClientSide implements RawReader, PumpSink {
 
   /** The client has left: what it sent before is still forwarded, if that does not take long. */
   #whenRead(call: () => void): void {
+    if (this.pump.isRead) return this.pump.whenRead(call)
     let isCalled = false
     const once = (): void => {
       clearTimeout(late)

@@ -3,7 +3,7 @@
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { RawConnection } from '../../http1/raw-connection.ts'
 import { FrameError, FrameReader, type FrameSink } from '../../http1/websocket/frames.ts'
-import { costOf, PUMP_COST, pumpTurns } from './pump-turns.ts'
+import { costOf, endTurns, PUMP_COST, pumpTurns } from './pump-turns.ts'
 
 /**
  * One frame of a piece up to this size is read without waiting for a turn: most pieces are one
@@ -73,16 +73,20 @@ export class FramePump {
     this.#tellIfRead()
   }
 
-  /** Calls `then` when all received bytes have been read, or reading has stopped. */
+  /** Whether all received bytes have been read, or reading has stopped. */
+  get isRead(): boolean {
+    return this.#isStopped || (this.#bytes === null && this.#blocks === 0 && !this.#isPumping)
+  }
+
+  /** Calls `then` in turn when all received bytes have been read, or reading has stopped. */
   whenRead(then: () => void): void {
     this.#onRead.push(then)
     this.#tellIfRead()
   }
 
   #tellIfRead(): void {
-    const isRead = this.#bytes === null && this.#blocks === 0 && !this.#isPumping
-    if (!isRead && !this.#isStopped) return
-    for (const call of this.#onRead.splice(0)) queueMicrotask(call)
+    if (!this.isRead) return
+    for (const call of this.#onRead.splice(0)) endTurns.defer(this.#owner(), call)
   }
 
   #unblock(isBusy: boolean): void {

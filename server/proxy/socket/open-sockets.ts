@@ -1,4 +1,5 @@
 // All open sockets of this process: they are checked periodically and can be ended.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CachedKey } from '../../keys/cache.ts'
 import type { SocketSession } from './session.ts'
 
@@ -6,6 +7,9 @@ import type { SocketSession } from './session.ts'
 const CHECK_MS = 250
 /** Sockets that are checked in one turn of the event loop; each takes about a microsecond. */
 const CHECKS_PER_TURN = 256
+
+/** How long sockets whose connections have closed may take to end at shutdown (milliseconds). */
+const LAST_ENDS_MS = 2_000
 
 /** An open socket. */
 export interface OpenSocket {
@@ -22,7 +26,7 @@ export interface OpenSocket {
 }
 
 /** The sockets of this process. Dispose of it at shutdown. */
-export class OpenSockets implements Disposable {
+export class OpenSockets implements AsyncDisposable {
   /** Number of times that a socket was opened or has ended. */
   changes = 0
   readonly #all = new Map<string, OpenSocket>()
@@ -62,8 +66,11 @@ export class OpenSockets implements Disposable {
     this.#all.delete(id)
   }
 
-  [Symbol.dispose](): void {
+  /** Waits until sockets whose connections have closed have ended, which takes some turns. */
+  async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
+    const until = performance.now() + LAST_ENDS_MS
+    while (this.#all.size > 0 && performance.now() < until) await nextTurn()
   }
 
   #check(now: number): void {

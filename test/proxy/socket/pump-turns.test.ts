@@ -73,6 +73,19 @@ test('the end of a side is reported after all that it sent has been read', async
   assert.equal(ended, -1)
 })
 
+test('many sockets that end at once end a few at a time, in turns with another key’s', async () => {
+  let ended = 0
+  let otherEndedAfter: number | null = null
+  for (let i = 0; i < 100; i++) openPump('key_leaves').pump.whenRead(() => ended++)
+  openPump('key_stays').pump.whenRead(() => (otherEndedAfter = ended))
+  for (let turn = 1; turn <= 13; turn++) {
+    await nextRound()
+    assert.ok(ended <= 8 * turn, `${ended} in ${turn} turns`)
+  }
+  assert.equal(ended, 100)
+  assert.ok(otherEndedAfter !== null && otherEndedAfter < 8)
+})
+
 test('a large message is sent a little at a time, even if the provider takes all of it', async () => {
   let turn = 0
   const next = (): void => void (turn++, setImmediate(next).unref())

@@ -1,0 +1,75 @@
+// Hundreds of callers that send a request, or leave, at the same moment are served a few per turn of
+// the event loop.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import type { HttpExchange } from '../../server/http1/exchange.ts'
+import { openRouter } from '../support/router.ts'
+import { until } from '../support/until.ts'
+
+const CALLERS = 300
+/** Parsed, and ended, in one turn; what ends in one is at times the end of two. */
+const HEADS = 2 * 32
+const ENDS = 2 * 8
+const REQUEST = 'GET /proxy/a HTTP/1.1\r\nHost: h\r\n\r\n'
+const LAST = 'POST /proxy/last HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}'
+
+test('many heads, and many callers that leave, take turns of the event loop', async (t) => {
+  const exchanges: HttpExchange[] = []
+  let turn = 0
+  const [begun, ended]: number[][] = [[], []]
+  const count = (turns: number[]): void => void (turns[turn] = (turns[turn] ?? 0) + 1)
+  const server = createServer()
+  const router = openRouter(
+    server,
+    (exchange) => {
+      count(begun!)
+      exchanges.push(exchange)
+      const ignore = (): void => {}
+      exchange.watch({
+        onDrain: ignore,
+        onFinish: ignore,
+        onClose: () => count(ended!),
+      })
+    },
+    { head: 10_000, keepAlive: 10_000 },
+  )
+  t.after(() => router.destroyBusy())
+  let accepted = 0
+  server.on('connection', () => accepted++)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const sockets = Array.from({ length: CALLERS }, () =>
+    connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {}),
+  )
+  await until(() => accepted === CALLERS)
+  let isOver = false
+  t.after(() => (isOver = true))
+  const next = (): void => void (turn++, isOver || setImmediate(next))
+  next()
+
+  const sum = (turns: readonly number[] = []): number => turns.reduce((all, one) => all + one, 0)
+  const most = (turns: readonly number[] = []): number => Math.max(...turns.filter(Boolean))
+  for (const socket of sockets.slice(1)) socket.write(REQUEST)
+  // A caller that ends its sending side while its head waits still gets its response.
+  sockets[0]!.end(LAST)
+  await until(() => sum(begun) === CALLERS)
+  assert.ok(most(begun) <= HEADS, `${most(begun)} heads in one turn`)
+  const last = exchanges.find(({ target }) => target === '/proxy/last')
+  let answer = ''
+  sockets[0]!.setEncoding('latin1').on('data', (text: string) => (answer += text))
+  last?.writeHead(200, 'OK', ['Content-Length', '2'])
+  last?.write(Buffer.from('ok'))
+  last?.end()
+  last?.flush()
+  await until(() => answer.endsWith('\r\n\r\nok'))
+
+  for (const socket of sockets.slice(1)) socket.resetAndDestroy()
+  await until(() => sum(ended) === CALLERS - 1)
+  assert.ok(most(ended) <= ENDS, `${most(ended)} ended in one turn`)
+  assert.ok(exchanges.every(({ target, closed }) => closed || target === '/proxy/last'))
+})
