@@ -99,7 +99,7 @@ const testsOf = (
     ...TEST_FLAGS,
     preload,
     '--test',
-    '--test-timeout=120000',
+    '--test-timeout=300000',
     `--test-concurrency=${CONCURRENCY}`,
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',

@@ -84,7 +84,7 @@ test('an address with a fragment opens that part of the API reference', async (t
   const { page } = await visit(t, site, await site.setUp())
   await page.goto(`${site.url}/docs#Usage`)
   await page.locator('h2:focus', { hasText: 'Usage' }).waitFor()
-  assert.ok(Number(await page.evaluate('document.activeElement.getBoundingClientRect().top')) < 100)
+  await page.waitForFunction('document.activeElement.getBoundingClientRect().top < 100')
 })
 
 test('a request in progress updates until it ends', async (t) => {

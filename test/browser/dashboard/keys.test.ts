@@ -262,11 +262,9 @@ test('charts separate keys of the same name, and name the provider of a model th
   const legend = page.getByRole('figure').getByRole('listitem')
   await legend.first().waitFor()
   assert.deepEqual(await legend.allTextContents(), ['In total', 'Website2', 'Website1'])
-  assert.deepEqual(
-    await page.getByRole('slider').locator('[data-axis=values] text').allTextContents(),
-    ['0', '3'],
-    'the axis ends close above the bars',
-  )
+  const values = page.getByRole('slider').locator('[data-axis=values] text')
+  await values.first().waitFor()
+  assert.deepEqual(await values.allTextContents(), ['0', '3'], 'the axis ends close above the bars')
   await page.goto(`${site.url}/?split=key&period=hour`)
   await legend.first().waitFor()
   assert.deepEqual(
