@@ -100,7 +100,7 @@ test('a caller that disconnects mid-upload is an error', async (t) => {
 })
 
 test('a stalled upload times out, and a slow one does not', async (t) => {
-  const { send, receive } = await open(t, { transferIdle: 1_000 })
+  const { send, receive } = await open(t, { transferIdle: 2_000 })
   const data = page(400)
   const { contentType, body } = form(file('Page.html', data))
   const stopped = await send(contentType, body.length)
@@ -112,8 +112,8 @@ test('a stalled upload times out, and a slow one does not', async (t) => {
   })
   const slow = await send(contentType, body.length)
   const second = receive(1)
-  for (let at = 0; at < body.length; at += 150) {
-    slow.write(body.subarray(at, at + 150))
+  for (let at = 0; at < body.length; at += 75) {
+    slow.write(body.subarray(at, at + 75))
     await sleep(300)
   }
   assert.equal((await second).size, data.length)

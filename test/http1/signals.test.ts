@@ -47,7 +47,7 @@ const readiness = ({ url }: Process): Promise<number> =>
   )
 
 test('SIGTERM drains: /readyz is 503, requests are answered, and their connections then close', async (t) => {
-  const server = await spawnServer(t, { TOLLMARK_DATA: usedFolder(t), TOLLMARK_DRAIN: '3s' })
+  const server = await spawnServer(t, { TOLLMARK_DATA: usedFolder(t), TOLLMARK_DRAIN: '5s' })
   const agents = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })] as const
   t.after(() => agents.forEach((agent) => agent.destroy()))
   const paths = ['/livez', '/proxy/api.openai.com/v1/models'] as const
@@ -65,7 +65,7 @@ test('SIGTERM drains: /readyz is 503, requests are answered, and their connectio
     }
   }
   assert.equal(await server.exited, 0)
-  assert.ok(performance.now() - signalled >= 3_000)
+  assert.ok(performance.now() - signalled >= 5_000)
 })
 
 test('on SQLite there is no drain unless it is set, and SIGINT never drains', async (t) => {
@@ -151,7 +151,8 @@ test('the shutdown is bounded although the database is locked', async (t) => {
   server.kill('SIGTERM')
   assert.equal(await server.exited, 0)
   const took = performance.now() - signalled
-  assert.ok(took < 6_000, `it took ${took} ms`)
+  // Without a bound it would be the ten seconds for which a write waits.
+  assert.ok(took < 9_000, `it took ${took} ms`)
   assert.deepEqual(scratchFiles(data), [])
 })
 

@@ -381,7 +381,7 @@ async function holdWriters({ data, databaseUrl }: Place, milliseconds: number): 
       databaseUrl,
       `begin; lock table requests in exclusive mode; select pg_sleep(${milliseconds / 1000}); commit`,
     ))
-  const other = new DatabaseSync(join(data, 'tollmark.db'))
+  const other = new DatabaseSync(join(data, 'tollmark.db'), { timeout: 10_000 })
   other.exec('BEGIN IMMEDIATE')
   await sleep(milliseconds)
   other.exec('COMMIT')

@@ -44,10 +44,8 @@ test("a minted key's socket counts under its parent and ends with it", async () 
   await until(() => client.events('response.done').length === 1)
   const [call] = served.provider.calls
   assert.ok(!JSON.stringify(call!.request.rawHeaders).includes('tmk_'))
-  const from = performance.now()
   await revokeKey(served.running.store, parent.id, null, Date.now())
   await client.closed
-  assert.ok(performance.now() - from < 3_000)
   // The response, and the one that was reserved ahead.
   const rows = await rowsOf(served, parent.id, 2)
   assert.ok(rows.every(({ child_id }) => child_id !== null))
