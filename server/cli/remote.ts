@@ -1,15 +1,17 @@
 // The API of a running server.
 import { SetupError, codeOf } from '../common/errors.ts'
 import { ApiClient } from './client.ts'
+import { Misuse } from './failure.ts'
 
 /**
  * @param url address of the server
- * @param token an API token; without one, the server's error says so
+ * @throws Misuse without an API token, which every call needs
  */
 export function remoteClient(url: URL, token: string | null): ApiClient {
+  if (token === null)
+    throw new Misuse('Give an API token of that server: --token tmt_…, or TOLLMARK_TOKEN.')
   const base = url.href.replace(/\/$/, '')
-  const authorization: Record<string, string> =
-    token === null ? {} : { authorization: `Bearer ${token}` }
+  const authorization = { authorization: `Bearer ${token}` }
   return new ApiClient(false, async (path, init) => {
     try {
       const headers = { ...Object.fromEntries(new Headers(init.headers)), ...authorization }

@@ -54,6 +54,10 @@ const MISUSES: [args: string[], line: RegExp][] = [
     key('--url', 'http://localhost:1', '--init'),
     /^--init creates a store here, and --url names a server\. Give one of them\.$/,
   ],
+  [
+    ['keys', 'list', '--url', 'http://localhost:1'],
+    /^Give an API token of that server: --token tmt_…, or TOLLMARK_TOKEN\.$/,
+  ],
   [['credentials', 'test', 'cred_1'], /^Only a running server can make the call: give --url\.$/],
   [['completion', 'cmd'], /^There is no completion for "cmd"\. There is for bash, zsh, fish\.$/],
   [['convert'], /^Missing required argument 'files'\.$/],
@@ -115,7 +119,7 @@ const FAILURES: [args: string[], line: RegExp][] = [
   [['tokens', 'revoke', 'tok_x'], /^No API token .* "tollmark tokens list" lists them\.$/],
   [['keys', 'show', '../accounts'], /^No key .*$/],
   [
-    ['keys', 'list', '--url', 'http://127.0.0.1:49999'],
+    ['keys', 'list', '--url', 'http://127.0.0.1:49999', '--token', 'tmt_x'],
     /^The server at http:\/\/127\.0\.0\.1:49999 cannot be reached \(ECONNREFUSED\)\.$/,
   ],
   [
@@ -158,6 +162,10 @@ const BAD_FILES: [args: string[], line: RegExp][] = [
   [
     ['Page.html', '-o', 'no/such/folder/out.md'],
     /^tollmark: no\/such\/folder\/out\.md cannot be written: there is no such file or folder\.\n$/,
+  ],
+  [
+    ['Page.html', '-o', 'notes.txt/out.md'],
+    /^tollmark: notes\.txt\/out\.md cannot be written: a part of this path is a file\.\n$/,
   ],
 ]
 

@@ -122,7 +122,8 @@ export async function replaceFile(document: string, output: string): Promise<voi
     await copyFile(document, part)
     await rename(part, output)
   } catch (error) {
-    await rm(part, { force: true })
+    // Where nothing can be written, nothing can be removed either.
+    await rm(part, { force: true }).catch(() => {})
     throw writeError(output, error)
   }
 }
