@@ -13,7 +13,7 @@ export type Dashboard = (incoming: IncomingMessage, outgoing: ServerResponse) =>
  */
 const PAGES = [
   /^\/$/,
-  /^\/(?:setup|sign-in|invite|reset-password|keys|providers|requests|convert|tokens|accounts|account|docs)$/,
+  /^\/(?:setup|sign-in|invite|reset-password|keys|providers|requests|sockets|convert|tokens|accounts|account|docs)$/,
   /^\/keys\/[^/]+$/,
 ]
 

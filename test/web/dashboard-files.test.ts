@@ -35,6 +35,7 @@ test("every page is one document, under a policy that allows only this server's 
     '/keys/key_x',
     '/providers',
     '/requests?status=429',
+    '/sockets',
     '/convert',
     '/tokens',
     '/accounts',
