@@ -75,14 +75,26 @@ export async function openStorage(
 /** Interval of the sweep that deletes what has expired and what killed processes left behind. */
 const SWEEP_MS = 60_000
 
-/** Runs a task now and then regularly, and reports when it fails. Dispose it to stop. */
+/**
+ * Runs a task now and then regularly, and reports when it fails. Dispose it to stop: a run in
+ * progress may then find the store closed, which nobody needs to know.
+ */
 function every(
   intervalMs: number,
   task: () => Promise<void>,
   onError: (error: unknown) => void,
 ): Disposable {
-  const runTask = (): void => void task().catch(onError)
+  let stopped = false
+  const runTask = (): void =>
+    void task().catch((error: unknown) => {
+      if (!stopped) onError(error)
+    })
   runTask()
   const timer = setInterval(runTask, intervalMs).unref()
-  return { [Symbol.dispose]: () => clearInterval(timer) }
+  return {
+    [Symbol.dispose]: () => {
+      stopped = true
+      clearInterval(timer)
+    },
+  }
 }

@@ -146,7 +146,7 @@ test('two settings create the first account without a browser', async (t) => {
     ['TOLLMARK_ADMIN_PASSWORD', 'short'],
     ['TOLLMARK_ADMIN_PASSWORD', ''],
   ] as const) {
-    const { code, err } = await tollmark(['serve'], {
+    const { code, out, err } = await tollmark(['serve'], {
       ...settings,
       PORT: '0',
       TOLLMARK_DATA: usedFolder(t),
@@ -154,6 +154,7 @@ test('two settings create the first account without a browser', async (t) => {
     })
     assert.equal(code, 1, err)
     assert.match(err, /^tollmark: .*TOLLMARK_ADMIN_\w+ .*\.\n$/)
+    assert.equal(out, '')
   }
 })
 
