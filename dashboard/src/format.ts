@@ -33,6 +33,10 @@ export const share = (value: Maybe): string => known(value, (n) => percent.forma
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`
 
+/** "12,480 words": counted, with all digits. */
+export const fullyCounted = (value: number, one: string): string =>
+  `${fullCount(value)} ${value === 1 ? one : `${one}s`}`
+
 /** "3 of 10"; "3" without a limit. */
 export const usedOf = ({
   used_today,

@@ -1,7 +1,7 @@
 // How the dashboard writes lengths of time, and how long ago something was: no unit is full.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ago, duration } from '../../../dashboard/src/format.ts'
+import { ago, duration, fullyCounted } from '../../../dashboard/src/format.ts'
 
 /** TABLE of milliseconds as they are written. */
 const DURATIONS: readonly [milliseconds: number | null, written: string][] = [
@@ -45,4 +45,9 @@ test('almost two days ago is not called yesterday', () => {
     AGO.map(([hours]) => ago(new Date(now + hours * 3_600_000).toISOString(), now)),
     AGO.map(([, written]) => written),
   )
+})
+
+test('what a conversion kept is counted with all digits', () => {
+  assert.equal(fullyCounted(12_480, 'word'), '12,480 words')
+  assert.equal(fullyCounted(1, 'table'), '1 table')
 })
