@@ -1,5 +1,6 @@
 // Anchors: gives each heading of a document a slug, and fills in every link to one.
 import GithubSlugger from 'github-slugger'
+import { itemAt } from './item-at.ts'
 import { MARKER } from './links.ts'
 import type { Outline } from './markdown.ts'
 import { isPartMark } from './source-marks.ts'
@@ -34,11 +35,11 @@ export class BlockAnchors {
   /** @param slugs the slugs of `outline`'s headings */
   constructor(outline: readonly Outline[], slugs: readonly string[]) {
     outline.forEach((heading, i) => {
-      if (heading.id) this.#byId.set(heading.id, slugs[i]!)
+      if (heading.id) this.#byId.set(heading.id, itemAt(slugs, i))
       else if (i > 0 && heading.text !== '') {
         const uniqueSlugs = this.#byText.get(heading.text)
-        if (uniqueSlugs) uniqueSlugs.slugs.push(slugs[i]!)
-        else this.#byText.set(heading.text, { slugs: [slugs[i]!], taken: 0 })
+        if (uniqueSlugs) uniqueSlugs.slugs.push(itemAt(slugs, i))
+        else this.#byText.set(heading.text, { slugs: [itemAt(slugs, i)], taken: 0 })
       }
     })
   }
@@ -73,11 +74,11 @@ export function resolveTargets(
   const anchors = new BlockAnchors(outline, slugs)
   const parts = markdown.split(MARKER)
   for (let i = 1; i < parts.length; i += 2) {
-    if (isPartMark(parts[i]!)) {
-      parts[i] = `${MARKER}${parts[i]!}${MARKER}`
+    if (isPartMark(itemAt(parts, i))) {
+      parts[i] = `${MARKER}${itemAt(parts, i)}${MARKER}`
       continue
     }
-    const [kind, ...names] = parts[i]!.split('/')
+    const [kind, ...names] = itemAt(parts, i).split('/')
     const [name = '', text = ''] = names.map(decodeURIComponent)
     const slug = kind === 'page' ? pageSlug(name) : anchors.slugOf(name, text)
     // A block without a heading of its own is reached through its page.

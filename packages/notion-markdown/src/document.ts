@@ -1,5 +1,6 @@
 // Writes pages as one document, Markdown or JSON, a piece at a time: only one page's text is in
 // memory.
+import { itemAt } from './item-at.ts'
 import { Anchors, resolveTargets } from './anchors.ts'
 import { arrangePages } from './arrangement.ts'
 import { chunkLines } from './chunk-lines.ts'
@@ -58,7 +59,7 @@ export async function* joinDocument(
   const { order, nameOf, indexOf } = arrangePages(pages, keyOf, sitemap)
   const anchors = new Anchors()
   const document = order.map(({ page, parent }): DocumentPage => {
-    const summary = pages[page]!
+    const summary = itemAt(pages, page)
     return {
       summary,
       index: page,
@@ -70,7 +71,7 @@ export async function* joinDocument(
   })
   const slugOf = new Map(
     document.flatMap(({ summary, slugs }) =>
-      [summary.path, ...summary.aliases].map((at) => [keyOf(at), slugs[0]!]),
+      [summary.path, ...summary.aliases].map((at) => [keyOf(at), slugs[0] ?? '']),
     ),
   )
   const isMarked = isMarkedFor(options) || writeRanges !== undefined
@@ -89,7 +90,7 @@ export async function* joinDocument(
   }
   const front =
     options.includeMetadata && options.format === 'markdown'
-      ? frontMatter(metadataOf(document[0]!), document.map(metadataOf))
+      ? frontMatter(metadataOf(itemAt(document, 0)), document.map(metadataOf))
       : ''
   const typed: TypedPages = {
     tables: (page) => texts.tables(page.index),
@@ -121,7 +122,7 @@ export function isMarkedFor({ format, sourceMap }: DocumentOptions): boolean {
 }
 
 function metadataOf({ summary, exportedAt, sourceUrl, slugs }: DocumentPage): PageMetadata {
-  return { title: summary.title, exportedAt, sourceUrl, anchor: slugs[0]! }
+  return { title: summary.title, exportedAt, sourceUrl, anchor: slugs[0] ?? '' }
 }
 
 /** The targets of addresses within the document, and pages by id. */
@@ -134,7 +135,7 @@ function knownPages(
     idOf(url) {
       const key = keyOfTarget(url)
       const index = key === null ? undefined : indexOf(key)
-      return index === undefined ? null : pages[index]!.id
+      return index === undefined ? null : itemAt(pages, index).id
     },
     propertiesOf: (id) => byId.get(id)?.values,
   }

@@ -12,7 +12,8 @@ import {
 } from './html.ts'
 import type { DatabaseTable } from './databases.ts'
 import type { Links } from './links.ts'
-import { MEDIA, readInline, readValues } from './inline.ts'
+import { readValues } from './cell-values.ts'
+import { MEDIA, readInline } from './inline.ts'
 import type { ValueKind } from './property-types.ts'
 import type { Positions, Range } from './positions.ts'
 import { nestMarks, nestParagraphs, paragraphsOf, textOf } from './runs.ts'
@@ -121,8 +122,8 @@ export class Flow {
     const items = countItems(this.blocks)
     let from = 0
     for (let i = 0; i < nodes.length; i++) {
-      const node = nodes[i]!
-      if (typeof node === 'string') continue
+      const node = nodes[i]
+      if (typeof node !== 'object') continue
       const reader = this.#readerOf(node)
       if (!reader && !this.#holdsBlocks(node)) continue
       this.#paragraph(nodes, from, i)
@@ -219,6 +220,7 @@ function countItems(blocks: readonly Block[]): number {
 /** Whether `next` is the same kind of list as `list` and, if numbered, continues its numbers. */
 function continues(list: List, next: List): boolean {
   if (list.ordered !== next.ordered) return false
-  if (list.ordered) return next.start === null || next.start === list.start! + list.children.length
+  if (list.ordered)
+    return next.start === null || next.start === (list.start ?? 1) + list.children.length
   return (list.children[0]?.checked === null) === (next.children[0]?.checked === null)
 }

@@ -14,8 +14,8 @@ import {
 } from './html.ts'
 import { decodeOnce, type Links } from './links.ts'
 import type { Positions, Range } from './positions.ts'
-import type { ValueKind } from './property-types.ts'
-import { MARK, isBlank, type Run } from './runs.ts'
+import { MARK, plainRun, type Run } from './runs.ts'
+import { texLine } from './tex-line.ts'
 
 /** The marks that an element gives its text. */
 interface Style {
@@ -95,73 +95,6 @@ export function readInline(
   const source = positions ? { positions, within } : null
   readNodes(nodes, { marks: 0, link: null, isLabel: false, source }, links, runs)
   return runs
-}
-
-/**
- * Reads the cell of a database or a page's property. If it only has values of one kind (options,
- * people, files, relations, dates, check boxes), which the exporter writes without a separator,
- * they are joined by `, `.
- */
-export function readValues(
-  nodes: readonly Node[],
-  type: ValueKind,
-  links: Links,
-  positions?: Positions | null,
-): Run[] {
-  const inner = nodes.filter(holdsSomething)
-  const kind = kindOf(inner[0])
-  if (type === 'text' || kind === null || inner.some((node) => kindOf(node) !== kind))
-    return readInline(nodes, links, positions)
-  // If unknown, a space between two links or dates counts as typed.
-  if (type === 'unknown' && (kind === 'a' || kind === 'time') && hasTextBetween(nodes))
-    return readInline(nodes, links, positions)
-  const values = inner
-    .map((node) => readInline([node], links, positions))
-    .filter((runs) => !runs.every(isBlank))
-  return values.flatMap((runs, i) => (i === 0 ? runs : [plain(', '), ...runs]))
-}
-
-/** Whether any text, even a space, is between the first and the last of elements. */
-function hasTextBetween(nodes: readonly Node[]): boolean {
-  const first = nodes.findIndex((node) => typeof node !== 'string')
-  const last = nodes.findLastIndex((node) => typeof node !== 'string')
-  return nodes
-    .slice(first, last)
-    .some((node) => typeof node === 'string' && node.replaceAll('\ufeff', '') !== '')
-}
-
-/** Whether a node may show anything: words, a check box, or (a file of the cell) an image. */
-function holdsSomething(node: Node): boolean {
-  if (textContent(node).trim() !== '') return true
-  return (
-    typeof node !== 'string' &&
-    (node.name === 'img' ||
-      isCheckbox(node) ||
-      find(node, 4, (below) => below.name === 'img') !== undefined)
-  )
-}
-
-/**
- * TABLE of values of which a cell may have several, by the class of the element; a file has only
- * its style.
- */
-const VALUES = ['selected-value', 'status-value', 'user']
-
-/** The kind of value that an element is, or null. */
-function kindOf(node: Node | undefined): string | null {
-  if (node === undefined || typeof node === 'string') return null
-  if (node.name === 'a' || node.name === 'time') return node.name
-  if (isCheckbox(node)) return 'checkbox'
-  if (node.name !== 'span') return null
-  return (
-    VALUES.find((value) => hasClass(node, value)) ??
-    (node.attributes.includes('margin-right') ? 'file' : null)
-  )
-}
-
-/** Text without marks. */
-function plain(value: string): Run {
-  return { kind: 'text', value, marks: 0, link: null }
 }
 
 function read(node: Node, style: Style, links: Links, runs: Run[]): void {
@@ -276,7 +209,8 @@ function placeRuns(runs: readonly Run[], first: number, range: Range): void {
 /** Reads siblings; consecutive `<br>`s together, because the text on both sides counts. */
 function readNodes(nodes: readonly Node[], style: Style, links: Links, runs: Run[]): void {
   for (let i = 0; i < nodes.length; i++) {
-    const node = nodes[i]!
+    const node = nodes[i]
+    if (node === undefined) break
     const first = runs.length
     if (typeof node === 'string' || node.name !== 'br') {
       read(node, style, links, runs)
@@ -284,10 +218,9 @@ function readNodes(nodes: readonly Node[], style: Style, links: Links, runs: Run
       continue
     }
     let end = i + 1
-    while (end < nodes.length && isBreakOrBlank(nodes[end]!)) end++
+    while (isBreakOrBlank(nodes[end])) end++
     const value = isText(nodes[i - 1]) && isText(nodes[end]) ? 'typed' : 'br'
-    for (let at = i; at < end; at++) {
-      const one = nodes[at]!
+    for (const one of nodes.slice(i, end)) {
       if (typeof one === 'string') read(one, style, links, runs)
       else runs.push({ kind: 'break', value, marks: style.marks, link: style.link })
     }
@@ -296,8 +229,8 @@ function readNodes(nodes: readonly Node[], style: Style, links: Links, runs: Run
   }
 }
 
-const isBreakOrBlank = (node: Node): boolean =>
-  typeof node === 'string' ? node.trim() === '' : node.name === 'br'
+const isBreakOrBlank = (node: Node | undefined): boolean =>
+  typeof node === 'string' ? node.trim() === '' : node?.name === 'br'
 
 /** Whether a neighbour of breaks is text: between two texts, the format does not change. */
 const isText = (node: Node | undefined): boolean => typeof node === 'string' && node.trim() !== ''
@@ -328,29 +261,12 @@ function span(element: Element, style: Style, links: Links, runs: Run[]): void {
 }
 
 function checkbox(element: Element, runs: Run[]): void {
-  runs.push(plain(isChecked(element) ? '☑' : '☐'))
+  runs.push(plainRun(isChecked(element) ? '☑' : '☐'))
 }
 
 function equation(source: string, style: Style, runs: Run[]): void {
   const tex = texLine(source)
   if (tex !== '') runs.push({ kind: 'math', value: tex, marks: style.marks, link: style.link })
-}
-
-/** TeX on one line, without spaces at its ends (except for one that a final backslash escapes). */
-function texLine(source: string): string {
-  const tex = source.includes('\n') ? withoutComments(source).replace(/\s*\n\s*/g, ' ') : source
-  const trimmed = tex.trim()
-  return /(?:^|[^\\])(?:\\\\)*\\$/.test(trimmed) ? `${trimmed} ` : trimmed
-}
-
-/**
- * TeX without comments to the end of a line: on one line they would extend over the text after
- * them.
- */
-function withoutComments(tex: string): string {
-  return tex.includes('%')
-    ? tex.replace(/\\[^]|%[^\n]*\n/g, (found) => (found.startsWith('%') ? '\n' : found))
-    : tex
 }
 
 /** Whether a link contains only the image to which it leads. */

@@ -1,4 +1,5 @@
 // The tree of an export's pages, and the reader's order of them: a page, then its sub-pages.
+import { itemAt } from './item-at.ts'
 
 /** One page that another shows as its own: a sub-page's block, a row of a database. */
 export interface Claim {
@@ -50,18 +51,18 @@ export function orderPages(
 ): Placed[] {
   const parents = findParents(pages, sitemap, listed)
   const children: number[][] = pages.map(() => [])
-  parents.forEach((parent, page) => void (parent >= 0 && children[parent]!.push(page)))
+  parents.forEach((parent, page) => void (parent >= 0 && itemAt(children, parent).push(page)))
   const listedAt = createRank(listed.map(({ page }) => page))
   const pathAt = createRank(byPath(pages))
   const compare = (a: number, b: number): number =>
     listedAt(a) - listedAt(b) || pathAt(a) - pathAt(b)
   pages.forEach(({ claims, links }, page) => {
-    if (children[page]!.length < 2) return
+    if (itemAt(children, page).length < 2) return
     const shownAt = createRank([...claims.map((claim) => claim.page), ...links])
-    children[page]!.sort((a, b) => shownAt(a) - shownAt(b) || compare(a, b))
+    itemAt(children, page).sort((a, b) => shownAt(a) - shownAt(b) || compare(a, b))
   })
-  const hasChildren = (page: number): number => Number(children[page]!.length > 0)
-  const roots = byPath(pages).filter((page) => parents[page]! < 0 && page !== sitemap)
+  const hasChildren = (page: number): number => Number(itemAt(children, page).length > 0)
+  const roots = byPath(pages).filter((page) => itemAt(parents, page) < 0 && page !== sitemap)
   roots.sort(
     (a, b) => listedAt(a) - listedAt(b) || hasChildren(b) - hasChildren(a) || pathAt(a) - pathAt(b),
   )
@@ -69,8 +70,8 @@ export function orderPages(
   const placed: Placed[] = sitemap >= 0 ? [{ page: sitemap, parent: -1 }] : []
   const open = roots.toReversed()
   for (let page = open.pop(); page !== undefined; page = open.pop()) {
-    placed.push({ page, parent: parents[page]! })
-    for (const child of children[page]!.toReversed()) open.push(child)
+    placed.push({ page, parent: itemAt(parents, page) })
+    for (const child of itemAt(children, page).toReversed()) open.push(child)
   }
   return placed
 }
@@ -83,7 +84,9 @@ function createRank(list: readonly number[]): (page: number) => number {
 }
 
 function byPath(pages: readonly Linked[]): number[] {
-  return pages.map((_, page) => page).sort((a, b) => (pages[a]!.path < pages[b]!.path ? -1 : 1))
+  return pages
+    .map((_, page) => page)
+    .sort((a, b) => (itemAt(pages, a).path < itemAt(pages, b).path ? -1 : 1))
 }
 
 /** The claims of other pages on one page. */
@@ -107,7 +110,9 @@ function findParents(
   const owners = findFolderOwners(pages, sitemap)
   const hasFolders = owners.some((owned) => owned.owners.size > 0)
   const parents = hasFolders
-    ? pages.map((_, page) => folderParent(page, owners[page]!, evidence[page]!, pages))
+    ? pages.map((_, page) =>
+        folderParent(page, itemAt(owners, page), itemAt(evidence, page), pages),
+      )
     : claimedParents(
         pages,
         evidence,
@@ -125,10 +130,10 @@ function addSitemapParents(parents: number[], listed: readonly Placed[]): void {
   const tops = [...parents]
   const topOf = (page: number): number => {
     let top = page
-    while (tops[top]! >= 0) top = tops[top]!
+    while (itemAt(tops, top) >= 0) top = itemAt(tops, top)
     // Path compression, because long chains would otherwise take quadratic time.
     for (let at = page; at !== top;) {
-      const next = tops[at]!
+      const next = itemAt(tops, at)
       tops[at] = top
       at = next
     }
@@ -151,21 +156,21 @@ function gatherEvidence(
   pages.forEach(({ claims, links }, by) => {
     if (by === sitemap) return
     for (const { page, strength } of claims) {
-      if (page !== by && (claimers[page]!.get(by) ?? 0) < strength)
-        claimers[page]!.set(by, strength)
+      if (page !== by && (itemAt(claimers, page).get(by) ?? 0) < strength)
+        itemAt(claimers, page).set(by, strength)
     }
-    for (const page of links) linkers[page]!.push(by)
+    for (const page of links) itemAt(linkers, page).push(by)
   })
   const listedUnder = new Map(listed.map(({ page, parent }) => [page, parent]))
   return pages.map((_, page) => {
-    const all = [...claimers[page]!]
+    const all = [...itemAt(claimers, page)]
     const most = all.reduce((highest, [, strength]) => Math.max(highest, strength), 0)
     const pagesOf = (claims: typeof all): number[] => claims.map(([by]) => by)
     return {
       claimers: pagesOf(all),
       strongest: pagesOf(all.filter(([, strength]) => strength === most)),
       tables: pagesOf(all.filter(([, strength]) => strength < 3)),
-      linkers: linkers[page]!,
+      linkers: itemAt(linkers, page),
       listedUnder: listedUnder.get(page),
     }
   })
@@ -232,9 +237,9 @@ function folderParent(
   const named =
     listedUnder !== undefined && isOwner(listedUnder) ? listedUnder : linkers.find(isOwner)
   const owner = claimer ?? named ?? first
-  const folder = folderOf(pages[page]!.path)
+  const folder = folderOf(itemAt(pages, page).path)
   if (isDirect || claimer !== undefined || folder === '') return owner
-  return strongest.find((by) => folderOf(pages[by]!.path) === folderOf(folder)) ?? owner
+  return strongest.find((by) => folderOf(itemAt(pages, by).path) === folderOf(folder)) ?? owner
 }
 
 function folderOf(path: string): string {
@@ -264,8 +269,8 @@ function claimedParents(
     seen.add(root)
     const found = [root]
     for (const page of found) {
-      for (const { page: next } of pages[page]!.claims) {
-        if (seen.has(next) || !candidates[next]!.has(page)) continue
+      for (const { page: next } of itemAt(pages, page).claims) {
+        if (seen.has(next) || !itemAt(candidates, next).has(page)) continue
         seen.add(next)
         parents[next] = page
         found.push(next)
@@ -273,9 +278,11 @@ function claimedParents(
     }
   }
   const order = byPath(pages)
-  for (const page of order) if (candidates[page]!.size === 0) reach(page)
+  for (const page of order) if (itemAt(candidates, page).size === 0) reach(page)
   // The remaining pages claim each other in cycles: begin with the one that claims most.
-  for (const page of order.toSorted((a, b) => pages[b]!.claims.length - pages[a]!.claims.length))
+  for (const page of order.toSorted(
+    (a, b) => itemAt(pages, b).claims.length - itemAt(pages, a).claims.length,
+  ))
     reach(page)
   return parents
 }

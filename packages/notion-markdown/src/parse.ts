@@ -207,7 +207,8 @@ class Tree {
     if (start < 0) return
     if (INLINE.has(name)) {
       if (this.#names.length - start > MAX_LOOKUP) return
-      for (let i = start + 1; i < this.#names.length; i++) if (!INLINE.has(this.#names[i]!)) return
+      for (let i = start + 1; i < this.#names.length; i++)
+        if (!INLINE.has(this.#names[i] ?? '')) return
     } else if (!TABLE.has(name) && start < Math.max(this.#lastOpen('td'), this.#lastOpen('th')))
       return
     this.#closeTo(start, from, to)
@@ -231,7 +232,7 @@ class Tree {
     if (!ends.some((name) => this.#lastOpen(name) >= 0)) return
     let last = this.#names.length
     for (let i = last - 1, reach = 0; i > 0 && reach < MAX_LOOKUP; i--, reach++) {
-      const name = this.#names[i]!
+      const name = this.#names[i] ?? ''
       if (ends.includes(name)) last = i
       else if (!INLINE.has(name) && name !== 'p') break
     }
@@ -241,15 +242,16 @@ class Tree {
   /** Ends open elements until `count` are left; the last of them with an end tag `from … to`. */
   #closeTo(count: number, from: number, to: number): void {
     while (this.#names.length > count) {
-      const name = this.#names.pop()!
+      const name = this.#names.pop()
+      if (name === undefined) return
       const target = this.#targets.pop()
       if (target !== this.#targets[this.#targets.length - 1]) {
         this.#depth -= ELEMENT_DEPTH.get(name) ?? 1
         if (target) this.#positions?.close(target, from, this.#names.length === count ? to : from)
       }
-      this.#open.get(name)!.pop()
+      this.#open.get(name)?.pop()
     }
-    this.#target = this.#targets[this.#targets.length - 1]!
+    this.#target = this.#targets[this.#targets.length - 1] ?? this.root
   }
 }
 

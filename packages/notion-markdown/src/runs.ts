@@ -64,16 +64,19 @@ function plainValue(runs: readonly Run[]): string | undefined {
     : undefined
 }
 
-const isBreak = (run: Run): boolean => run.kind === 'break'
+const isBreak = (run: Run | undefined): boolean => run?.kind === 'break'
 
 /** Splits nodes at each two or more consecutive breaks; there are no breaks at the ends. */
-function splitAtBlankLines<T>(nodes: readonly T[], isBreak: (node: T) => boolean): T[][] {
+function splitAtBlankLines<T>(
+  nodes: readonly T[],
+  isBreak: (node: T | undefined) => boolean,
+): T[][] {
   const paragraphs: T[][] = []
   let from = 0
   for (let i = 0; i < nodes.length; i++) {
-    if (!isBreak(nodes[i]!)) continue
+    if (!isBreak(nodes[i])) continue
     let end = i + 1
-    while (end < nodes.length && isBreak(nodes[end]!)) end++
+    while (isBreak(nodes[end])) end++
     if (end - i > 1) {
       paragraphs.push(nodes.slice(from, i))
       from = end
@@ -105,7 +108,7 @@ export function textOf(value: string): Inline[] {
 
 /** Like `textOf`, but a blank line ends a paragraph. */
 export function paragraphsOf(value: string): Inline[][] {
-  return splitAtBlankLines(textOf(value), ({ type }) => type === 'break')
+  return splitAtBlankLines(textOf(value), (node) => node?.type === 'break')
 }
 
 /** Splits each run into words and the white space and line breaks around them. */
@@ -119,8 +122,8 @@ function splitLines(runs: readonly Run[]): Run[] {
     const lines = run.value.includes('\n') ? run.value.split('\n') : [run.value]
     for (let i = 0; i < lines.length; i++) {
       if (i > 0) out.push({ ...run, kind: 'break', value: '' })
-      const line = lines[i]!
-      if (line === '') continue
+      const line = lines[i]
+      if (!line) continue
       if (run.marks === 0 && run.link === null) {
         out.push(line === run.value ? run : { ...run, value: line })
         continue
@@ -135,9 +138,14 @@ function splitLines(runs: readonly Run[]): Run[] {
   return out
 }
 
-/** Whether a run shows nothing by itself. */
-export function isBlank(run: Run): boolean {
-  return run.kind === 'break' || (run.kind === 'text' && BLANK.test(run.value))
+/** Text without marks. */
+export function plainRun(value: string): Run {
+  return { kind: 'text', value, marks: 0, link: null }
+}
+
+/** Whether there is a run, and it shows nothing by itself. */
+export function isBlank(run: Run | undefined): boolean {
+  return run?.kind === 'break' || (run?.kind === 'text' && BLANK.test(run.value))
 }
 
 /** White space and breaks keep a mark only if all of them and both neighbours have it. */
@@ -145,13 +153,14 @@ function moveSpacesOut(runs: Run[]): Run[] {
   const out: Run[] = []
   let before: Run | undefined
   for (let i = 0; i < runs.length; i++) {
-    if (!isBlank(runs[i]!)) {
-      before = runs[i]
-      out.push(before!)
+    const run = runs[i]
+    if (run && !isBlank(run)) {
+      before = run
+      out.push(run)
       continue
     }
     let end = i
-    while (end < runs.length && isBlank(runs[end]!)) end++
+    while (isBlank(runs[end])) end++
     const after = runs[end]
     // A mark that one of them lacks ends before it.
     const blanks = runs.slice(i, end)
@@ -163,8 +172,8 @@ function moveSpacesOut(runs: Run[]): Run[] {
       before &&
       after &&
       before.link === after.link &&
-      blanks.every((run) => run.link === before!.link)
-        ? before.link
+      blanks.every(({ link }) => link === after.link)
+        ? after.link
         : null
     for (const run of blanks)
       out.push(marks === run.marks && link === run.link ? run : { ...run, marks, link })
@@ -198,20 +207,19 @@ function mergeRuns(runs: Run[]): Run[] {
       out.push(run)
     }
   }
-  for (let i = 0; i < out.length; i++) {
-    const run = out[i]!
+  for (const [i, run] of out.entries()) {
     if (run.kind !== 'text' || run.marks & MARK.code) continue
     let value = run.value
-    if (i === 0 || out[i - 1]!.kind === 'break') value = trimLine(value, 'start')
-    if (i === out.length - 1 || out[i + 1]!.kind === 'break') value = trimLine(value, 'end')
+    if (i === 0 || isBreak(out[i - 1])) value = trimLine(value, 'start')
+    if (i === out.length - 1 || isBreak(out[i + 1])) value = trimLine(value, 'end')
     if (value !== run.value) out[i] = { ...run, value }
   }
   const shown = withoutDoubledBreaks(out.filter((run) => run.kind !== 'text' || run.value !== ''))
   if (shown.every(isBlank)) return []
   let start = 0
   let end = shown.length
-  while (shown[start]!.kind === 'break') start++
-  while (shown[end - 1]!.kind === 'break') end--
+  while (isBreak(shown[start])) start++
+  while (isBreak(shown[end - 1])) end--
   return shown.slice(start, end)
 }
 
@@ -222,12 +230,13 @@ function mergeRuns(runs: Run[]): Run[] {
 function withoutDoubledBreaks(runs: readonly Run[]): Run[] {
   const out: Run[] = []
   for (let i = 0; i < runs.length; i++) {
-    if (!isBreak(runs[i]!)) {
-      out.push(runs[i]!)
+    const run = runs[i]
+    if (run && !isBreak(run)) {
+      out.push(run)
       continue
     }
     let end = i + 1
-    while (end < runs.length && isBreak(runs[end]!)) end++
+    while (isBreak(runs[end])) end++
     const breaks = runs.slice(i, end)
     const elements = breaks.filter(({ value }) => value !== '')
     const isDoubled = elements.length > 1 && elements.some(({ value }) => value === 'br')
@@ -280,18 +289,19 @@ function buildTree(
 ): Inline[] {
   const out: Inline[] = []
   for (let i = from; i < to;) {
-    const run = runs[i]!
+    const run = runs[i]
+    if (!run) break
     let reach = i
     let outer: (typeof NESTING_ORDER)[number] | null = null
     if (!linked && run.link !== null) {
       reach = i + 1
-      while (reach < to && runs[reach]!.link === run.link) reach++
+      while (reach < to && runs[reach]?.link === run.link) reach++
     }
     for (const mark of NESTING_ORDER) {
       const bit = MARK[mark]
       if (!(run.marks & bit) || done & bit) continue
       let end = i + 1
-      while (end < to && runs[end]!.marks & bit) end++
+      while (end < to && (runs[end]?.marks ?? 0) & bit) end++
       if (end > reach) {
         reach = end
         outer = mark

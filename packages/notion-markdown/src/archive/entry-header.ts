@@ -1,3 +1,4 @@
+import { itemAt } from '../item-at.ts'
 import { crc32 } from './crc32.ts'
 import { FIELD, FLAG, METHOD, SATURATED, SIGNATURE, SIZE, type ZipBytes } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
@@ -69,7 +70,7 @@ export function readEntryHeader(
     directory.readUInt32LE(at + 20),
     directory.readUInt32LE(at + 42),
   ]
-  const [size, packedSize, headerAt] = widen(stated, extra.get(FIELD.zip64), path)
+  const wide = widen(stated, extra.get(FIELD.zip64), path)
   if (directory.readUInt16LE(at + 34) !== 0)
     throw new InvalidArchive('entry_on_disk', { name: path })
   const header: EntryHeader = {
@@ -78,13 +79,13 @@ export function readEntryHeader(
     method: directory.readUInt16LE(at + 10),
     flags,
     crc: directory.readUInt32LE(at + 16),
-    size: size!,
-    packedSize: packedSize!,
-    headerAt: headerAt!,
+    size: itemAt(wide, 0),
+    packedSize: itemAt(wide, 1),
+    headerAt: itemAt(wide, 2),
     dosTime: directory.readUInt32LE(at + 12),
     rawName: rawName.latin1(),
   }
-  checkKind(header, directory[at + 5]!, directory.readUInt32LE(at + 38))
+  checkKind(header, directory.readUInt16LE(at + 4) >>> 8, directory.readUInt32LE(at + 38))
   checkCoding(header)
   return { header, next }
 }

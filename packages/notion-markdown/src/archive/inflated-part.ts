@@ -7,12 +7,14 @@ import type { ByteSource } from './byte-source.ts'
 /** How far a reader may go back without starting again (bytes). */
 const LOOKBACK_BYTES = 1024 * 1024
 
+type Pieces = AsyncGenerator<Uint8Array>
+
 /** Reads a part from beginning to end; going back starts again. */
 export class InflatedPart implements ByteSource {
   readonly size: number
   readonly #outer: ByteSource
   readonly #part: ZipEntry
-  #pieces: AsyncGenerator<Uint8Array> | null = null
+  #pieces: Pieces | null = null
   /** The last pieces, and the range that they cover. */
   #window: Uint8Array[] = []
   #from = 0
@@ -27,11 +29,11 @@ export class InflatedPart implements ByteSource {
   async read(offset: number, length: number): Promise<Uint8Array> {
     if (!(offset >= 0 && length >= 0 && offset + length <= this.size))
       throw new RangeError(`${length} bytes from ${offset} are not inside ${this.size} bytes`)
-    if (offset < this.#from || this.#pieces === null) await this.#begin()
+    const pieces = offset < this.#from || !this.#pieces ? await this.#begin() : this.#pieces
     const bytes = Buffer.allocUnsafe(length)
     let done = this.#copy(bytes, offset, 0)
     while (done < length) {
-      await this.#next(offset)
+      await this.#next(pieces, offset)
       done = this.#copy(bytes, offset, done)
     }
     return bytes
@@ -44,23 +46,24 @@ export class InflatedPart implements ByteSource {
     this.#window = []
   }
 
-  async #begin(): Promise<void> {
+  async #begin(): Promise<Pieces> {
     await this.close()
-    this.#pieces = streamEntry(this.#outer, this.#part)
     this.#from = this.#to = 0
+    return (this.#pieces = streamEntry(this.#outer, this.#part))
   }
 
   /** Adds a piece, and drops those far before `needed`. */
-  async #next(needed: number): Promise<void> {
-    const { value, done } = await this.#pieces!.next()
+  async #next(pieces: Pieces, needed: number): Promise<void> {
+    const { value, done } = await pieces.next()
     if (done) throw new RangeError(`the part ended after ${this.#to} of ${this.size} bytes`)
     this.#window.push(value)
     this.#to += value.length
-    while (
-      this.#window.length > 1 &&
-      this.#from + this.#window[0]!.length <= Math.min(needed, this.#to) - LOOKBACK_BYTES
-    )
-      this.#from += this.#window.shift()!.length
+    const keptFrom = Math.min(needed, this.#to) - LOOKBACK_BYTES
+    for (const { length } of this.#window.slice(0, -1)) {
+      if (this.#from + length > keptFrom) break
+      this.#from += length
+      this.#window.shift()
+    }
   }
 
   /**

@@ -1,3 +1,4 @@
+import { itemAt } from '../item-at.ts'
 import { readExtra, readUnicodePath, widen, type EntryHeader } from './entry-header.ts'
 import { asZipBytes, FIELD, FLAG, SATURATED, SIGNATURE, SIZE, type ZipBytes } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
@@ -36,15 +37,17 @@ export async function checkLayout(
   headers: readonly EntryHeader[],
   end: number,
 ): Promise<ZipEntry[]> {
-  const order = headers.map((_, i) => i).sort((a, b) => headers[a]!.headerAt - headers[b]!.headerAt)
+  const order = headers
+    .map((_, i) => i)
+    .sort((a, b) => itemAt(headers, a).headerAt - itemAt(headers, b).headerAt)
   const read = bufferedReader(source, end)
   const entries = Array.from<ZipEntry>({ length: headers.length })
-  const firstAt = headers[order[0]!]!.headerAt
+  const firstAt = itemAt(headers, itemAt(order, 0)).headerAt
   if (firstAt > 0) throw new InvalidArchive('leading_bytes', { n: firstAt })
   for (const [place, i] of order.entries()) {
-    const header = headers[i]!
+    const header = itemAt(headers, i)
     const follower = order[place + 1]
-    const next = follower === undefined ? undefined : headers[follower]!
+    const next = follower === undefined ? undefined : itemAt(headers, follower)
     const dataAt = await readLocalHeader(read, header, end)
     const dataEnd = dataAt + header.packedSize
     const gap = Math.min(next?.headerAt ?? end, end) - dataEnd
@@ -119,9 +122,9 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
   const says = (value: number, truth: number) => value === truth || (isEarly && value === 0)
   const field = extra.get(FIELD.zip64)
   const stated = [local.size, local.packedSize]
-  const [size, packedSize] =
+  const wide =
     field || !isEarly ? widen(stated, field, name) : stated.map((value) => value % SATURATED.uint32)
-  if (!says(size!, header.size) || !says(packedSize!, header.packedSize))
+  if (!says(itemAt(wide, 0), header.size) || !says(itemAt(wide, 1), header.packedSize))
     throw new InvalidArchive('local_size', { name })
   if (!says(local.crc, header.crc)) throw new InvalidArchive('local_crc', { name })
   return dataAt

@@ -3,6 +3,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { itemAt } from '../item-at.ts'
 import type { ConvertedPage, PageSummary, PageTexts, SummaryReading } from '../converted-page.ts'
 import type { DatabaseTable } from '../databases.ts'
 import { pieces } from './byte-source.ts'
@@ -173,11 +174,11 @@ export async function openSpoolReader(folder: string, count: number): Promise<Sp
     sitemap: sorted.findIndex(({ isSitemap }) => isSitemap),
     size: sorted.reduce((sum, { size }) => sum + size, 0),
     text(index) {
-      const { file, at, size } = sorted[index]!
+      const { file, at, size } = itemAt(sorted, index)
       return readText(file, at, size)
     },
     tables(index) {
-      const { file, at, size, tablesSize } = sorted[index]!
+      const { file, at, size, tablesSize } = itemAt(sorted, index)
       if (tablesSize === 0) return []
       // Written by `write` above.
       return JSON.parse(readText(file, at + size, tablesSize)) as DatabaseTable[]

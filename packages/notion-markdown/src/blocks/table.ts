@@ -1,3 +1,4 @@
+import { itemAt } from '../item-at.ts'
 import { attribute, find, hasClass, isIcon, textContent, type Element, type Node } from '../html.ts'
 import { blockId, type Flow } from '../flow.ts'
 import { hiddenRows } from './csv-table.ts'
@@ -15,7 +16,7 @@ export function readTable(element: Element, flow: Flow): void {
   const grid = layOutGrid(rows)
   const isDatabase = hasClass(element, 'collection-content')
   if (isDatabase) for (const { row } of rows) claimRow(row, flow)
-  const columns = isDatabase ? grid[0]!.map((cell) => cell && typeOfColumn(cell)) : null
+  const columns = isDatabase ? itemAt(grid, 0).map((cell) => cell && typeOfColumn(cell)) : null
   const cells = grid.map((places) =>
     places.map((cell, x) => {
       if (cell === null) return []
@@ -24,7 +25,7 @@ export function readTable(element: Element, flow: Flow): void {
   )
   const width = cells.reduce((most, row) => Math.max(most, row.length), 0)
   if (width === 0) return
-  const header = headerOf(rows[0]!, cells, isDatabase)
+  const header = headerOf(itemAt(rows, 0), cells, isDatabase)
   const firstRow = cells.length < rows.length ? 0 : 1
   const database =
     isDatabase && flow.section.database !== null
@@ -67,7 +68,7 @@ function valuesOf(
 ): DatabaseRow[] {
   const firstRow = rows.length - cells.length
   return cells.map((shown, y): DatabaseRow => {
-    const { row } = rows[y + firstRow]!
+    const { row } = itemAt(rows, y + firstRow)
     const values = shown.map((cell, x) => {
       const element = grid[y + firstRow]?.[x]
       return element ? readRawValue(element, cell) : rawOfText(cell)
@@ -154,10 +155,10 @@ export function readProperties(
  * all bold.
  */
 function headerOf(first: Row, rows: Inline[][][], isDatabase: boolean): Inline[][] {
-  if (first.inHead || isHeaderRow(first.row)) return rows.shift()!
-  const cells = rows[0]!.filter((cell) => cell.length > 0)
+  if (first.inHead || isHeaderRow(first.row)) return rows.shift() ?? []
+  const cells = itemAt(rows, 0).filter((cell) => cell.length > 0)
   if (isDatabase || cells.length === 0 || !cells.every(isBold)) return []
-  return rows.shift()!.map(withoutBold)
+  return (rows.shift() ?? []).map(withoutBold)
 }
 
 /** Whether everything that inline nodes show is bold. */
@@ -250,7 +251,7 @@ function layOutGrid(rows: readonly Row[]): (Element | null)[][] {
     const places: (Element | null)[] = []
     let next = 0
     for (const cell of cellsOf(row)) {
-      while (free[next]! > y) next++
+      while ((free[next] ?? 0) > y) next++
       for (; places.length < next && left > 0; left--) places.push(null)
       const [from, below] = [places.length, y + cellSpan(cell, 'rowspan')]
       next = from + (left > 0 ? cellSpan(cell, 'colspan') : 1)

@@ -70,8 +70,8 @@ function escapeLineStart(
 
 /** `least` or more of one sign, with spaces between (CommonMark 4.1). */
 function isThematicBreak(line: string, least: number): boolean {
-  const sign = line[0]!
-  if (!'-*_'.includes(sign)) return false
+  const [sign] = line
+  if (sign === undefined || !'-*_'.includes(sign)) return false
   let count = 0
   for (const char of line) {
     if (char === sign) count++
@@ -131,19 +131,20 @@ export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
   AUTOLINK.lastIndex = 0
   for (let match = AUTOLINK.exec(text); match; match = AUTOLINK.exec(text)) {
     const from = match.index
-    while (next < own.length && own[next]!.to <= from) next++
-    if (next < own.length && own[next]!.from <= from) {
-      AUTOLINK.lastIndex = own[next]!.to
+    while ((own[next]?.to ?? Infinity) <= from) next++
+    const around = own[next]
+    if (around && around.from <= from) {
+      AUTOLINK.lastIndex = around.to
       continue
     }
     if (from >= end) {
       AUTOLINK_END.lastIndex = from
       end = to = AUTOLINK_END.exec(text)?.index ?? text.length
-      while (AUTOLINK_TRAIL.includes(text[to - 1]!)) to--
+      while (to > from && AUTOLINK_TRAIL.includes(text.charAt(to - 1))) to--
       escaped = from + escapes.subarray(from, end + 1).lastIndexOf(1)
     }
-    while (point < points.length && points[point]! <= from) point++
-    const swallows = (point < points.length && points[point]! < to) || escaped >= from
+    while ((points[point] ?? Infinity) <= from) point++
+    const swallows = (points[point] ?? Infinity) < to || escaped >= from
     if (!swallows) AUTOLINK.lastIndex = end
     else escapes[from + (match[0].toLowerCase() === 'www.' ? 3 : match[0].indexOf(':'))] = 1
   }

@@ -38,7 +38,7 @@ function readKind(char: string, symbols: boolean): Kind {
 function charBefore(text: string, at: number): string {
   if (at === 0) return ''
   const low = text.charCodeAt(at - 1)
-  return low >= 0xdc00 && low <= 0xdfff && at > 1 ? text.slice(at - 2, at) : text[at - 1]!
+  return low >= 0xdc00 && low <= 0xdfff && at > 1 ? text.slice(at - 2, at) : text.charAt(at - 1)
 }
 
 function charAfter(text: string, at: number): string {
@@ -80,15 +80,15 @@ export function tagBrokenMarks(draft: Draft): Set<Mark> {
     const before = tagged.size
     const standing = ends.filter((end) => !tagged.has(end.mark))
     for (let i = 0; i < standing.length;) {
-      const first = standing[i]!
+      const first = standing[i]
+      if (!first) break
       let to = first.at + first.mark.length
       let last = i + 1
-      while (
-        last < standing.length &&
-        standing[last]!.at === to &&
-        standing[last]!.mark.char === first.mark.char
-      )
-        to += standing[last++]!.mark.length
+      let next = standing[last]
+      while (next && next.at === to && next.mark.char === first.mark.char) {
+        to += next.mark.length
+        next = standing[++last]
+      }
       const run = standing.slice(i, last)
       // A mark that ends where another begins, so that their characters would run together.
       for (const end of run) if (end.opens && !first.opens) tagged.add(end.mark)

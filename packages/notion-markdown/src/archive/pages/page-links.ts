@@ -1,4 +1,5 @@
 // Links of a page in the folder of pages: relative addresses of pages, headings and files.
+import { itemAt } from '../../item-at.ts'
 import { Anchors, BlockAnchors } from '../../anchors.ts'
 import { encodePath, keyOfTarget, MARKER } from '../../links.ts'
 import type { PageSummary } from '../../converted-page.ts'
@@ -45,28 +46,30 @@ export class PageLinks {
   resolve(markdown: string, index: number): string {
     if (!markdown.includes(MARKER)) return markdown
     const { rules, pages } = this.#targets
-    const { outline } = pages[index]!
+    const { outline } = itemAt(pages, index)
     const anchors = new BlockAnchors(outline, this.#anchorsOf(index))
     const parts = markdown.split(MARKER)
     let head = ''
     for (let i = 1; i < parts.length; i += 2) {
-      head = headOf(head, parts[i - 1]!)
-      if (parts[i]!.startsWith('slug/')) {
-        parts[i] = this.#anchorsOf(index)[Number(parts[i]!.slice(5))] ?? ''
+      head = headOf(head, itemAt(parts, i - 1))
+      if (itemAt(parts, i).startsWith('slug/')) {
+        parts[i] = this.#anchorsOf(index)[Number(itemAt(parts, i).slice(5))] ?? ''
         continue
       }
-      const target = this.#targetOf(parts[i]!, anchors, index)
-      const isPage = parts[i]!.startsWith('page/')
+      const target = this.#targetOf(itemAt(parts, i), anchors, index)
+      const isPage = itemAt(parts, i).startsWith('page/')
       const label =
-        rules.links === 'wiki' && isPage ? wikiLabel(parts[i - 1]!, parts[i + 1]!) : null
+        rules.links === 'wiki' && isPage
+          ? wikiLabel(itemAt(parts, i - 1), itemAt(parts, i + 1))
+          : null
       const place = label === null ? null : this.#wikiPlace(target, index)
       if (label === null || place === null) {
         parts[i] = this.#address(target, index)
         continue
       }
-      parts[i - 1] = parts[i - 1]!.slice(0, -label.length - 3)
+      parts[i - 1] = itemAt(parts, i - 1).slice(0, -label.length - 3)
       parts[i] = `[[${place}${ROW.test(head) ? '\\' : ''}|${label}]]`
-      parts[i + 1] = parts[i + 1]!.slice(1)
+      parts[i + 1] = itemAt(parts, i + 1).slice(1)
     }
     return parts.join('')
   }
@@ -82,7 +85,7 @@ export class PageLinks {
   pageId(url: string): string | null {
     const key = keyOfTarget(url)
     const index = key === null ? undefined : this.#targets.indexOf(key)
-    return index === undefined ? null : this.#targets.pages[index]!.id
+    return index === undefined ? null : itemAt(this.#targets.pages, index).id
   }
 
   #targetOf(marker: string, anchors: BlockAnchors | null, from: number): Target {
@@ -98,7 +101,10 @@ export class PageLinks {
     }
     const anchor = anchors?.slugOf(name, second) ?? null
     // A block without a heading of its own is reached through its page. Sites give its title no id.
-    return { path: null, anchor: anchor ?? (rules.isSite ? null : this.#anchorsOf(from)[0]!) }
+    return {
+      path: null,
+      anchor: anchor ?? (rules.isSite ? null : (this.#anchorsOf(from)[0] ?? null)),
+    }
   }
 
   #address({ path, anchor }: Target, from: number): string {
@@ -119,7 +125,7 @@ export class PageLinks {
 
   /** The names of a page's headings in addresses. */
   #anchorsOf(index: number): string[] {
-    const { outline } = this.#targets.pages[index]!
+    const { outline } = itemAt(this.#targets.pages, index)
     const { rules } = this.#targets
     if (rules.isSite) return siteAnchors(outline)
     if (rules.anchors === 'slug') return new Anchors().ofPage(outline)
@@ -136,8 +142,8 @@ export class PageLinks {
     if (known) return known
     const anchors = this.#anchorsOf(index)
     const blocks = new Map(
-      this.#targets.pages[index]!.outline.flatMap(({ id }, i) =>
-        id === null ? [] : [[id.replaceAll('-', '').toLowerCase(), anchors[i]!] as const],
+      itemAt(this.#targets.pages, index).outline.flatMap(({ id }, i) =>
+        id === null ? [] : [[id.replaceAll('-', '').toLowerCase(), itemAt(anchors, i)] as const],
       ),
     )
     if (this.#blocks.size >= 1000) this.#blocks.clear()
@@ -156,10 +162,10 @@ function siteAnchors(outline: readonly Outline[]): string[] {
     [false, true].flatMap((isHtml) => {
       const headings = outline.filter((heading) => (heading.isHtml ?? false) === isHtml)
       const own = anchors.ofPage(headings)
-      return headings.map((heading, i) => [heading, own[i]!] as const)
+      return headings.map((heading, i) => [heading, itemAt(own, i)] as const)
     }),
   )
-  return outline.map((heading) => slugs.get(heading)!)
+  return outline.map((heading) => slugs.get(heading) ?? '')
 }
 
 /** The beginning of the last line of a text, which may begin in `before`. */

@@ -1,5 +1,6 @@
 // The paths of an export's pages in the folder of pages.
 import { createHash } from 'node:crypto'
+import { itemAt } from '../../item-at.ts'
 import type { Placed } from '../../order.ts'
 import { FolderNames, nameOf } from './file-names.ts'
 import type { FlavorRules } from './flavors.ts'
@@ -56,10 +57,10 @@ export function placePages(
     const inside = parents.flatMap((parent) => below.get(parent) ?? [])
     const names = folders.get(folder) ?? new FolderNames(reservedIn(folder, rules))
     folders.set(folder, names)
-    const named = names.add(inside.map(({ page }) => wantedName(pages[page]!, rules)))
+    const named = names.add(inside.map(({ page }) => wantedName(itemAt(pages, page), rules)))
     const flat: number[] = []
     for (const [i, { page }] of inside.entries()) {
-      const name = named[i]!
+      const name = itemAt(named, i)
       const own = folder === '' ? name : `${folder}/${name}`
       const isParent = below.has(page)
       const hasFolder = isParent && Buffer.byteLength(own) <= MAX_FOLDER_BYTES

@@ -1,5 +1,6 @@
 // Writes converted pages as a ZIP archive with a file for each.
 import { createHash } from 'node:crypto'
+import { itemAt } from '../../item-at.ts'
 import { arrangePages, type Arrangement } from '../../arrangement.ts'
 import type { PageSummary, PageTexts } from '../../converted-page.ts'
 import type { DatabaseTable } from '../../databases.ts'
@@ -76,8 +77,8 @@ export async function writePages(
   const positions = new Map<number, number>()
   const ids = new Set<string | null>()
   for (const { page: index, parent } of arrangement.order) {
-    const summary = summaries[index]!
-    const { page: path, csv: made } = paths.get(index)!
+    const summary = itemAt(summaries, index)
+    const { page: path, csv: made } = pathOf(paths, index)
     const position = (positions.get(parent) ?? 0) + 1
     positions.set(parent, position)
     const body = summary.sitemap
@@ -114,6 +115,12 @@ export async function writePages(
   return files.damaged.size
 }
 
+function pathOf(paths: ReadonlyMap<number, PagePath>, index: number): PagePath {
+  const path = paths.get(index)
+  if (path === undefined) throw new RangeError(`page ${index} has no path`)
+  return path
+}
+
 /** Adds a file to the archive and the list. @param page undefined if it is not a page */
 type AddFile = (
   path: string,
@@ -132,7 +139,7 @@ function fileAdder(zip: ZipWriter, listed: ManifestFile[]): AddFile {
 
 /** The database of a page that is a database. */
 async function ownTable(pages: PageTexts, index: number): Promise<DatabaseTable | undefined> {
-  const { id } = pages.summaries[index]!
+  const { id } = itemAt(pages.summaries, index)
   if (id === null) return undefined
   return (await pages.tables(index)).find((table) => table.id === id)
 }
@@ -167,14 +174,14 @@ function databaseFiles(
   const databases = opened ? findDatabases(opened) : new Map<string, never>()
   if (databases.size > 0)
     for (const [index, { csv }] of paths) {
-      const stored = databases.get(summaries[index]!.id ?? '')?.stored
+      const stored = databases.get(itemAt(summaries, index).id ?? '')?.stored
       if (stored !== undefined && !places.has(stored)) places.set(stored, csv)
     }
   return {
     places,
     has: (id) => id !== null && databases.has(id),
     ids: (index) => {
-      const { id, databases: shown } = summaries[index]!
+      const { id, databases: shown } = itemAt(summaries, index)
       const all = new Set([...(id === null ? [] : [id]), ...shown])
       return [...all].flatMap((one) => databases.get(one)?.stored ?? [])
     },
@@ -191,7 +198,7 @@ function indexText(
   const byPage = new Map<number, SitemapEntry>()
   const entries: SitemapEntry[] = []
   for (const { page, parent } of order) {
-    const { path, title } = summaries[page]!
+    const { path, title } = itemAt(summaries, page)
     const entry: SitemapEntry = { page: pathKey(path), url: null, label: title, below: [] }
     byPage.set(page, entry)
     const above = byPage.get(parent)
