@@ -2,6 +2,7 @@
 // `UPDATE=1` with that test writes it.
 import type { ClientSetup } from '../server/common/clients.ts'
 import { fillTemplate } from '../server/common/clients.ts'
+import { wrapProse } from './wrap-prose.ts'
 
 const HEAD = `# Programs and SDKs
 
@@ -13,12 +14,10 @@ An OpenAI-compatible client can call any provider that speaks the dialect: repla
 
 /** The text of the page. */
 export function clientsPage(clients: readonly ClientSetup[]): string {
-  return (
-    HEAD +
-    [...Map.groupBy(clients, ({ name }) => name)]
-      .map(([name, setups]) => section(name, setups))
-      .join('')
+  const sections = [...Map.groupBy(clients, ({ name }) => name)].map(([name, setups]) =>
+    section(name, setups),
   )
+  return wrapProse(HEAD + sections.join(''))
 }
 
 function section(name: string, setups: readonly ClientSetup[]): string {

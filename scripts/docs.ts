@@ -1,6 +1,7 @@
 // Generates docs/settings.md from the table of settings. A test compares the file; `UPDATE=1` with
 // that test writes it.
 import type { Setting } from '../server/config/setting-kinds.ts'
+import { wrapProse } from './wrap-prose.ts'
 
 /** TABLE of areas of settings: heading and introduction. */
 const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
@@ -42,7 +43,7 @@ export function settingsPage(
 Set them in the environment, or in a file \`.env\` in the folder where you start the server; the environment wins. An empty variable counts as unset. A bad value keeps the server from starting and
 prints what is wrong; an unknown variable \`TOLLMARK_…\` is reported in the log. Copy [.env.example](../.env.example), which lists them all.
 `
-  return head + settings.map(([area, rows]) => section(area, rows)).join('')
+  return wrapProse(head + settings.map(([area, rows]) => section(area, rows)).join(''))
 }
 
 function section(area: string, rows: readonly Setting<unknown>[]): string {
