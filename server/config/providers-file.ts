@@ -90,7 +90,7 @@ export function readProvidersFile(
   path: string,
   env: Readonly<Record<string, string | undefined>>,
 ): ProviderEntry[] {
-  const parsed = z.array(Entry).safeParse(readJson(path))
+  const parsed = z.array(Entry).safeParse(readJson(path), { error: sentenceOf })
   if (!parsed.success)
     throw new SetupError(
       parsed.error.issues
@@ -108,6 +108,15 @@ export function readProvidersFile(
     ...entry,
     secret: entry.credential ? resolveSecret(entry.credential.env, env) : null,
   }))
+}
+
+/** What is wrong, to follow the place; undefined where the schema says it. */
+function sentenceOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'unrecognized_keys')
+    return `unknown field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`
+  if (issue.code === 'invalid_union') return 'must have one of the forms in docs/proxy.md'
+  if (issue.code !== 'invalid_type') return undefined
+  return issue.input === undefined ? 'is missing' : `must be of the type ${issue.expected}`
 }
 
 function resolveSecret(

@@ -123,6 +123,24 @@ test("an added provider's credential is validated like any other", (t) => {
   })
 })
 
+test('every fault of the providers file is a sentence', (t) => {
+  const file = join(temporaryFolder(t), 'providers.json')
+  const entry = { id: 'own', orgin: 'https://ai.example.com', auth: { header: 5 } }
+  const endpoints = [{ on: 'POST /v1/say', model: 'bdy' }]
+  writeFileSync(file, JSON.stringify([{ ...entry, endpoints }]))
+  assert.throws(() => readConfig({ TOLLMARK_PROVIDERS: file }), {
+    name: 'SetupError',
+    message: [
+      '0.origin: is missing.',
+      '0.auth.header: must be of the type string.',
+      '0.endpoints.0.model: must have one of the forms in docs/proxy.md.',
+      '0: unknown field "orgin".',
+    ]
+      .map((fault) => `${file} (TOLLMARK_PROVIDERS): ${fault}`)
+      .join('\n'),
+  })
+})
+
 test('every bad setting is reported at once', () => {
   assert.throws(
     () => readConfig(Object.fromEntries(BAD.map(([name, value]) => [name, value]))),
