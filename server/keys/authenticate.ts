@@ -65,7 +65,8 @@ function verify(keys: KeyCache, credential: string): VerifiedCredential | string
  * expired, disabled and revoked keys take the same time, and only a caller with the whole secret
  * learns which it is.
  *
- * @param credential as presented: the key, or `Bearer` and the key
+ * @param credential as presented: the key, or `Bearer` and the key; empty where there should be a
+ *   scheme before the key
  * @param origin the `Origin` header, which a key with allowed origins requires
  * @param now milliseconds since 1970
  */
@@ -75,7 +76,7 @@ export function authenticate(
   origin: string | undefined,
   now: number,
 ): Authenticated {
-  if (credential === undefined)
+  if (credential === undefined || credential === '')
     return invalid('Send a proxy key in the header "Authorization: Bearer <API_KEY>".')
   const verified = verify(keys, credential)
   if (typeof verified === 'string') return invalid(verified)
@@ -98,7 +99,10 @@ export function authenticate(
     return {
       ok: false,
       code: 'origin_not_allowed',
-      message: 'The API key may not be used from this origin.',
+      message:
+        origin === undefined
+          ? 'The API key is only for web pages of its allowed origins, and this request names no origin.'
+          : 'The API key may not be used from this origin.',
     }
   }
   return accepted

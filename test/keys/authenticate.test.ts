@@ -186,3 +186,17 @@ test('origins are normalised before they are compared', () => {
   ]
   for (const [text, origin] of cases) assert.equal(normalizeOrigin(text), origin, text)
 })
+
+test('a refusal says what to send', () => {
+  const { keys, secret } = holding({ allowedOrigins: new Set(['https://app.test']) })
+  const saying = (credential: string | undefined, origin?: string): string | null => {
+    const result = authenticate(keys, credential, origin, NOW)
+    return result.ok ? null : result.message
+  }
+  const send = /^Send a proxy key in the header "Authorization: Bearer/
+  assert.match(saying(undefined) ?? '', send)
+  // A key without a scheme before it.
+  assert.match(saying('') ?? '', send)
+  assert.match(saying(secret) ?? '', /only for web pages .* names no origin\.$/)
+  assert.match(saying(secret, 'https://evil.test') ?? '', /not be used from this origin\.$/)
+})

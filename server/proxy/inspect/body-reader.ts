@@ -65,7 +65,7 @@ export function scannerFor(
   }
   if (/^application\/x-www-form-urlencoded/i.test(type.trim())) {
     return strict
-      ? unknownModel('The body is not JSON.')
+      ? unknownModel('The body is sent as a form. Send JSON with Content-Type: application/json.')
       : new UrlencodedReader(places, findings, new JsonBody(places, false, findings))
   }
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]

@@ -21,7 +21,7 @@ export function authorizeProvider(
   if (upstream === null)
     throw new GatewayError(
       'upstream_not_allowed',
-      `The host ${hostname} is not one of a provider that this proxy knows.`,
+      `No provider of this proxy has the host ${hostname}. Check its spelling, or let the operator add it.`,
     )
   checkProvider(key, upstream.provider)
   return upstream

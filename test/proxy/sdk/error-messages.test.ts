@@ -62,7 +62,7 @@ const TABLE: Refused[] = [
   },
   {
     code: 'origin_not_allowed',
-    says: /^The API key may not be used from this origin\./,
+    says: /^The API key is only for web pages of its allowed origins, and this request names no origin\./,
     secret: keyWith({ allowed_origins: ['https://app.test'] }),
   },
   {
@@ -98,7 +98,7 @@ const TABLE: Refused[] = [
   },
   {
     code: 'upstream_not_allowed',
-    says: /^The host unknown\.\S+ is not one of a provider that this proxy knows\./,
+    says: /^No provider of this proxy has the host unknown\.\S+\. Check its spelling/,
     bends: (url) => ({ url: url.replace('https://', 'https://unknown.') }),
   },
   {
