@@ -35,15 +35,13 @@ async function shutDown(
   { drainMs = 0, force }: ShutdownOptions,
 ): Promise<void> {
   readiness.stop()
-  listening.closeAfterResponses()
   // First, so that another process can claim the job while this one drains.
   const handedBack = worker?.[Symbol.asyncDispose]()
   await pause(drainMs, force)
   endStreams?.()
-  const idleMs = drainMs > 0 ? IDLE_CONNECTIONS_MS : 0
   await listening.close({
     graceMs: shutdownTimeout,
-    idleMs,
+    idleMs: Math.min(drainMs, IDLE_CONNECTIONS_MS),
     ...(force === undefined ? {} : { force }),
   })
   await handedBack
@@ -51,11 +49,11 @@ async function shutDown(
 }
 
 /**
- * How long idle connections stay open after a drain (milliseconds). A balancer without health
- * checks learns from refused new connections that this server is down, and stops using the idle
- * ones.
+ * How long an idle connection stays open after a drain (milliseconds): longer than the 4 s for which
+ * deploy/nginx.conf keeps its own, which closes them first. nginx checks no `/readyz`: it learns from
+ * refused connections that this server is down.
  */
-const IDLE_CONNECTIONS_MS = 1_000
+const IDLE_CONNECTIONS_MS = 5_000
 
 /** Resolves after a time, or when `signal` aborts. */
 function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {

@@ -45,8 +45,9 @@ const HEADS_PER_TURN = 32
 const ENDS_PER_TURN = 8
 /** How long a rejected connection may take to read its response (milliseconds). */
 const REJECTION_LINGER_MS = 1_000
-/** How often connections are checked for timeouts (milliseconds). */
+/** How often connections are checked for timeouts, usually and during a shutdown (milliseconds). */
 const TIMEOUT_CHECK_MS = 1_000
+const SHUTDOWN_CHECK_MS = 50
 
 /** The turns that the routers of a process share. */
 export function createRouterTurns(create: CreateTurns): RouterTurns {
@@ -78,7 +79,7 @@ export interface RouterOptions {
 export class ConnectionRouter implements ServerContext {
   readonly handle: (exchange: HttpExchange) => void
   readonly path: Buffer
-  readonly timeouts: ConnectionTimeouts
+  timeouts: ConnectionTimeouts
   readonly addresses: AddressLimiter
   readonly turns: RouterTurns
   readonly keepAliveLines: string
@@ -108,17 +109,23 @@ export class ConnectionRouter implements ServerContext {
     this.keepAliveLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`
     this.#nodeListeners = server.listeners('connection')
     this.#listen()
-    this.#checkTimeouts()
+    const { head, keepAlive } = timeouts
+    this.#checkTimeouts(Math.min(TIMEOUT_CHECK_MS, head / 2, keepAlive / 2))
   }
 
-  /** Closes each connection after its next response. */
-  closeAfterResponses(): void {
+  /** Closes each connection after its next response, or after it was idle for `idleMs`. */
+  closeAfterResponses(idleMs: number): void {
     this.closing = true
-  }
-
-  /** Closes connections that are not in use. */
-  closeWhenIdle(): void {
-    for (const connection of this.#connections) connection.closeWhenIdle()
+    const keepAlive = Math.min(idleMs, this.timeouts.keepAlive)
+    this.timeouts = { ...this.timeouts, keepAlive }
+    for (const connection of this.#connections) connection.updateTimeout()
+    this.#checkTimeouts(SHUTDOWN_CHECK_MS)
+    // Node's server takes 0 for no timeout.
+    this.#server.keepAliveTimeout = Math.max(1, keepAlive)
+    this.#server.keepAliveTimeoutBuffer = 0
+    for (const socket of this.#handedOver)
+      if (this.#responses.get(socket)?.writableFinished === true)
+        socket.setTimeout(this.#server.keepAliveTimeout)
   }
 
   /** Tells requests in progress that their connections are about to be destroyed. */
@@ -194,16 +201,13 @@ export class ConnectionRouter implements ServerContext {
       })
   }
 
-  #checkTimeouts(): void {
-    const { head, keepAlive } = this.timeouts
+  /** Checks for timeouts from now on. */
+  #checkTimeouts(everyMs: number): void {
     const check = (at: number): void => {
       for (const connection of this.#connections) connection.checkTimeout(at)
     }
     // After a stall of this process, timers run before what has arrived meanwhile is read.
-    const timer = setInterval(
-      () => setImmediate(check, performance.now()),
-      Math.min(TIMEOUT_CHECK_MS, head / 2, keepAlive / 2),
-    ).unref()
+    const timer = setInterval(() => setImmediate(check, performance.now()), everyMs).unref()
     this.#server.on('close', () => clearInterval(timer))
   }
 

@@ -55,11 +55,9 @@ export interface RunningServer {
   /** Connections that were rejected because there were too many from one address. */
   rejectedConnections(): number
   /**
-   * Keeps accepting, but closes each connection after its next response (`Connection: close`), so
-   * that clients and balancers reconnect elsewhere.
+   * Stops accepting, closes each connection after its next response (`Connection: close`), and lets
+   * requests in progress end within bounds.
    */
-  closeAfterResponses(): void
-  /** Stops accepting, lets requests in progress end within bounds, and closes all connections. */
   close(options: CloseOptions): Promise<void>
 }
 
@@ -68,8 +66,9 @@ export interface CloseOptions {
   /** Milliseconds that requests in progress may take; then their connections are destroyed. */
   readonly graceMs: number
   /**
-   * Milliseconds for which idle connections still serve one request: a balancer that only notices
-   * refused connections may be using one. Default 0.
+   * Milliseconds after which a connection that is not used is closed; until then it serves one more
+   * request. Longer than a balancer keeps its idle connections, or a request may arrive while its
+   * connection is closed. Default 0.
    */
   readonly idleMs?: number
   /** Destroys the connections immediately. */
@@ -118,8 +117,10 @@ const SOCKETS_PER_PORT = process.platform === 'linux' ? 8 : 1
 
 /** Time to send a response that the shutdown interrupted or replaced (milliseconds). */
 const LAST_RESPONSE_MS = 100
-/** How often newly idle connections are closed during the shutdown (milliseconds). */
-const IDLE_CHECK_MS = 50
+/** A turn of the event loop in which nothing else happened takes less (milliseconds). */
+const QUIET_TURN_MS = 0.1
+/** After so many turns of the event loop, the listening socket of a busy server is closed anyway. */
+const MAX_BUSY_TURNS = 1_000
 
 /** Why an address cannot be listened on. */
 export class ListenError extends Error {
@@ -160,7 +161,6 @@ export async function listen(
     port: boundPort,
     url: `http://${shown}:${boundPort}`,
     rejectedConnections: () => listener.rejectedConnections,
-    closeAfterResponses: () => listener.closeAfterResponses(),
     close: (how) => listener.close(how),
   }
 }
@@ -177,6 +177,8 @@ class Listener {
   readonly #responses = new Set<ServerResponse>()
   /** Whether each connection is closed after its next response. */
   #isClosing = false
+  /** Connections accepted so far. */
+  #accepted = 0
 
   constructor(listeners: RequestListeners, options: ListenOptions) {
     const { maxConnections, trustProxy, turns } = options
@@ -226,38 +228,24 @@ class Listener {
           turns: this.#turns,
         }),
       )
+    server.on('connection', () => this.#accepted++)
     await bind(server, address, port, SOCKETS_PER_PORT > 1)
     this.#servers.push(server)
   }
 
-  closeAfterResponses(): void {
-    this.#isClosing = true
-    for (const router of this.#routers) router.closeAfterResponses()
-    for (const response of this.#responses)
-      if (!response.headersSent) response.shouldKeepAlive = false
-    this.#responses.clear()
-  }
-
   async close({ graceMs, idleMs = 0, force }: CloseOptions): Promise<void> {
-    this.closeAfterResponses()
-    // Close right after the event loop has polled its sockets: the kernel resets connections that
-    // wait to be accepted, and by then this turn's have been accepted.
-    await new Promise((resolve) => setImmediate(resolve))
-    const closed = Promise.all(this.#servers.map(stopAccepting))
+    const closed: Promise<void>[] = []
+    for (const server of this.#servers) {
+      await this.#quietTurn()
+      closed.push(stopAccepting(server))
+    }
+    this.#closeAfterResponses(idleMs)
     const destroy = (): void => this.#destroySoon()
     const destroyTimer = setTimeout(destroy, graceMs)
     force?.addEventListener('abort', destroy)
     if (force?.aborted === true) destroy()
-    // A connection that is busy now may become idle later, and would be kept alive.
-    let idleTimer: NodeJS.Timeout | undefined
-    const idleStart = setTimeout(() => {
-      this.#closeIdle()
-      idleTimer = setInterval(() => this.#closeIdle(), IDLE_CHECK_MS)
-    }, idleMs)
-    await closed
+    await Promise.all(closed)
     clearTimeout(destroyTimer)
-    clearTimeout(idleStart)
-    clearInterval(idleTimer)
     force?.removeEventListener('abort', destroy)
     // Called last, because it also closes idle connections and stops the checks of header timeouts.
     for (const server of this.#servers) server.close()
@@ -299,9 +287,31 @@ class Listener {
     }, LAST_RESPONSE_MS)
   }
 
-  #closeIdle(): void {
-    for (const router of this.#routers) router.closeWhenIdle()
-    for (const server of this.#servers) server.closeIdleConnections()
+  /**
+   * Resolves right after the event loop has polled its sockets and found nothing. The kernel resets
+   * connections that wait to be accepted when their socket is closed, so it must be closed before
+   * the next one arrives.
+   */
+  async #quietTurn(): Promise<void> {
+    for (let turn = 0; turn < MAX_BUSY_TURNS; turn++) {
+      const [start, accepted] = [performance.now(), this.#accepted]
+      await new Promise((resolve) => setImmediate(resolve))
+      if (accepted === this.#accepted && performance.now() - start < QUIET_TURN_MS) return
+    }
+  }
+
+  #closeAfterResponses(idleMs: number): void {
+    this.#isClosing = true
+    for (const router of this.#routers) router.closeAfterResponses(idleMs)
+    // Without a direct path, no caller depends on an idle connection.
+    if (this.#routers.length === 0)
+      for (const server of this.#servers) {
+        server.keepAliveTimeout = 1
+        server.closeIdleConnections()
+      }
+    for (const response of this.#responses)
+      if (!response.headersSent) response.shouldKeepAlive = false
+    this.#responses.clear()
   }
 }
 

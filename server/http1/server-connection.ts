@@ -69,12 +69,6 @@ const LARGE_READ_BYTES = 32 * 1024
 /** The owner of all connections' reads: together they have one place in the turns. */
 const BODY_READS_OWNER = { account_id: '', key_id: '' }
 
-/**
- * How long a drained connection waits for one more request (milliseconds), because right after a
- * response a balancer is most likely to be sending one.
- */
-const DRAINED_MS = 1_000
-
 /** What the connection waits for. */
 type ConnectionState = 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
 
@@ -133,16 +127,17 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   checkTimeout(now: number): void {
     if (this.#halfClosed) this.#exchange?.probe()
     if (this.#deadline === 0) this.#deadline = now + this.#timeout
-    else if (now >= this.#deadline) {
+    else if (now >= this.#deadline && !this.#awaitingParse) {
       if (this.#state === 'head' && this.parser.unread.length > 0)
         this.#sendError('request_timeout', 'The head of the request took too long.')
       else this.socket.destroy()
     }
   }
 
-  /** Takes no more requests: closes an unused connection now, any other after its response. */
-  closeWhenIdle(): void {
-    if (this.#exchange === null && !this.#awaitingParse) this.#close()
+  /** If it waits for a request, it waits no longer than the keep-alive timeout from now on. */
+  updateTimeout(): void {
+    if (this.#exchange === null && this.#state !== 'close')
+      this.#setState(this.#state, Math.min(this.#timeout, this.#context.timeouts.keepAlive))
   }
 
   /** It is about to be destroyed: a request in progress may still get a response. */
@@ -189,9 +184,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.#exchange = null
     this.#releaseSlot?.()
     if (!keepAlive) return this.#close()
-    // The response may have promised to keep the connection open before the server began to drain.
-    const { closing, timeouts } = this.#context
-    this.#setState('next', closing ? Math.min(DRAINED_MS, timeouts.keepAlive) : timeouts.keepAlive)
+    this.#setState('next', this.#context.timeouts.keepAlive)
     if (!this.#halfClosed) this.resume()
     this.#parseRequests()
   }

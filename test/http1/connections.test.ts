@@ -699,7 +699,7 @@ test('a half-closed caller gets all its responses, then the end of the connectio
   await once(cut, 'close')
   assert.equal(cut.text.replaceAll(CONTINUE, ''), '')
   assert.ok(seen.at(-1)!.caller.closed)
-  front.closeWhenIdle()
+  front.closeAfterResponses(0)
 })
 
 test('an aborted response arrives as far as it was written and ends in a reset', async (t) => {
@@ -729,8 +729,7 @@ test('on close, idle connections end immediately and others after their response
   await until(() => callers.length === 1)
   await until(() => !silent.connecting)
   close()
-  front.closeAfterResponses()
-  front.closeWhenIdle()
+  front.closeAfterResponses(0)
   await Promise.all([once(idle, 'end'), once(silent, 'end')])
   assert.equal(busy.text, '')
   respond(callers[0]!, 'last')
