@@ -23,6 +23,9 @@ for (let code = 0; code < 256; code++) {
   CHARACTERS[code] = (isInValue ? 2 : 0) | (isInName ? 1 : 0)
 }
 
+/** Whether a token may contain this byte (RFC 9110, section 5.6.2). */
+export const isTokenByte = (code: number): boolean => ((CHARACTERS[code] ?? 0) & 1) !== 0
+
 /**
  * The fields of a head, from `at` to the end of the text: lines of `name: value` with CRLF between
  * them. One pass over the characters, because this runs twice for every request. Null if a line is

@@ -5,6 +5,7 @@ import {
   digits,
   endOfLine,
   HEAD_END,
+  isTokenByte,
   NO_BYTES,
   parseFields,
   type RawHeaders,
@@ -39,14 +40,14 @@ export class RequestError extends Error {
   }
 }
 
-const [CR, LF, A, Z, ZERO, NINE] = [13, 10, 65, 90, 48, 57]
+const [CR, LF, ZERO, NINE] = [13, 10, 48, 57]
 /** The same limit as in Node's own server. */
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 128
 /** Longer heads are not remembered, because there may be thousands of connections. */
 const MAX_CACHED_HEAD_BYTES = 4 * 1024
 
-const REQUEST_LINE = /^([A-Z]{1,16}) ([\x21-\x7e]+) HTTP\/1\.([01])$/
+const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,16}) ([\x21-\x7e]+) HTTP\/1\.([01])$/
 
 /** A head up to the length of its body, and that length. */
 const UP_TO_LENGTH = /^(.*\r\ncontent-length:[ \t]*)(\d+)/is
@@ -329,7 +330,7 @@ export function pathMarker(path: string): Buffer {
 export function isForPath(bytes: Buffer, path: Buffer): boolean | null {
   let at = 0
   // oxlint-disable-next-line typescript/no-non-null-assertion -- a byte below the length, on the data path
-  while (at < bytes.length && at <= MAX_METHOD_BYTES && bytes[at]! >= A && bytes[at]! <= Z) at++
+  while (at < bytes.length && at <= MAX_METHOD_BYTES && isTokenByte(bytes[at]!)) at++
   if (at === 0 || at > MAX_METHOD_BYTES) return false
   for (let i = 0; i < path.length; i++, at++) {
     if (at === bytes.length) return null

@@ -72,6 +72,13 @@ const TAKEN: [name: string, bytes: string, requests: Partial<Read>[]][] = [
     `GET /proxy?url=a HTTP/1.1\r\n${HOST}\r\n`,
     [{ method: 'GET', target: '/proxy?url=a', headers: ['Host', 'x'], body: '' }],
   ],
+  // Methods are case-sensitive tokens (RFC 9110, section 9.1); the proxy refuses those it does not
+  // know.
+  [
+    'a method in lower case',
+    `get /proxy HTTP/1.1\r\n${HOST}\r\nX-1 /proxy HTTP/1.1\r\n${HOST}\r\n`,
+    [{ method: 'get' }, { method: 'X-1' }],
+  ],
   [
     'a length',
     `POST /proxy HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`,
@@ -177,7 +184,7 @@ const REFUSED: [name: string, bytes: string, code?: 'headers_too_large'][] = [
   ['another version', 'GET /proxy HTTP/1.2\r\nHost: x\r\n\r\n'],
   ['HTTP/2', 'GET /proxy HTTP/2.0\r\nHost: x\r\n\r\n'],
   ['no version', 'GET /proxy\r\nHost: x\r\n\r\n'],
-  ['a lower-case method', 'get /proxy HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a method with a space', 'GE T /proxy HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['two blanks', 'GET  /proxy HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['a blank in the target', 'GET /proxy?a b HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['a tab in the target', 'GET /proxy?a\tb HTTP/1.1\r\nHost: x\r\n\r\n'],
@@ -230,7 +237,9 @@ test('the router recognises a proxy request as early as possible', () => {
     ['GET /proxyx HTTP/1.1', false],
     ['GET /prox HTTP/1.1', false],
     ['GET / HTTP/1.1', false],
-    ['get /proxy?', false],
+    ['get /proxy?', true],
+    ['M-SEARCH /proxy?', true],
+    ['GE(T /proxy?', false],
     ['\r\nGET /proxy?', false],
     ['GET http://x/proxy?', false],
     ['\x16\x03\x01', false],
@@ -240,7 +249,7 @@ test('the router recognises a proxy request as early as possible', () => {
     ['ABCDEFGHIJKLMNOP /proxy?', true],
     ['ABCDEFGHIJKLMNOPQ /proxy?', false],
     ['G\u0000T /proxy?', false],
-    ['PO5T /proxy?', false],
+    ['PO5T /proxy?', true],
   ] as const) {
     assert.equal(isForPath(Buffer.from(bytes, 'latin1'), PROXY), ours, bytes)
     let decided: boolean | null = null

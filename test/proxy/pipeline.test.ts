@@ -382,6 +382,8 @@ test("a refused request gets its code in the provider's error format and is neve
       row.name,
     )
     assert.ok(headerOf(got.rawHeaders, 'x-proxy-request-id'), row.name)
+    const allowed = row.status === 405 ? 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' : null
+    assert.equal(headerOf(got.rawHeaders, 'allow'), allowed, row.name)
     assert.ok(JSON.parse(got.body.toString()).error.message.length > 10, row.name)
     const names = got.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
     assert.deepEqual(names, [...new Set(names)], row.name)
