@@ -3,6 +3,7 @@ import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely'
 import { flushBeforeReading } from '../ledger/settlement/journal.ts'
 import { REQUESTS_OF_KEY, requestsSinceTotals } from '../ledger/rollups/key-totals.ts'
 import { displayPrefix } from '../common/secrets.ts'
+import { hasId } from '../store/dialect.ts'
 import type { Store } from '../store/open.ts'
 import type { Database, KeyRow } from '../store/schema.ts'
 import { MAX_QUERY_IDS, fromJsonList, showKeys, type Key, type KeyStatus } from './key-record.ts'
@@ -15,7 +16,7 @@ const BY = {
   end: sql<number | string>`coalesce(keys.expires_at, 9007199254740991)`,
   lastUse: sql<
     number | string
-  >`coalesce((select requests.created_at from requests where requests.key_id = keys.id order by requests.seq desc limit 1), 0)`,
+  >`coalesce((select requests.created_at from requests where ${hasId('requests.key_id', sql.ref('keys.id'))} order by requests.seq desc limit 1), 0)`,
   requests: sql<number | string>`${REQUESTS_OF_KEY}`,
 }
 

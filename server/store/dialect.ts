@@ -4,6 +4,8 @@
 import {
   DataTypeNode,
   DummyDriver,
+  ExpressionWrapper,
+  FunctionNode,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
@@ -18,8 +20,12 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type Expression,
+  type OperationNode,
   type QueryResult,
   type SelectModifierNode,
+  type SqlBool,
+  sql,
 } from 'kysely'
 import type { Database } from './schema.ts'
 import type { QueryBuilder, Statement, StatementResult } from './statement.ts'
@@ -59,6 +65,48 @@ export function queryBuilder(dialect: DialectName): QueryBuilder {
   return new Kysely<Database>({ dialect: DIALECTS[dialect](new DummyDriver()) })
 }
 
+/** The name of a comparison along an index of hashes between Kysely and the two compilers. */
+const HASHED_EQUAL = 'hashed_equal'
+
+/**
+ * Whether a column of `requests` has an id: the account, the key or the child key of a row. On
+ * PostgreSQL its indexes have hashes in place of these ids (0102-hashed-ids), so the hash is
+ * compared as well.
+ *
+ * @param column as SQL names it
+ * @param id a value, or an expression such as a column of another table
+ */
+export function hasId(column: string, id: string | Expression<string>): Expression<SqlBool> {
+  return hashedEqual([column, typeof id === 'string' ? sql.val(id) : id])
+}
+
+/** Whether a row of `requests` is of an account and a model; as `hasId`, along an index of both. */
+export function hasModel(account: string, model: string): Expression<SqlBool> {
+  return hashedEqual(['account_id', sql.val(account)], ['model', sql.val(model)])
+}
+
+function hashedEqual(...pairs: [column: string, value: Expression<string>][]): Expression<SqlBool> {
+  const sides = pairs.flatMap(([column, value]) => [sql.ref(column), value])
+  return new ExpressionWrapper(
+    FunctionNode.create(
+      HASHED_EQUAL,
+      sides.map((side) => side.toOperationNode()),
+    ),
+  )
+}
+
+/** The columns and values of a comparison along an index of hashes; null for any other function. */
+function pairsOf({
+  func,
+  arguments: sides,
+}: FunctionNode): [column: OperationNode, value: OperationNode][] | null {
+  if (func !== HASHED_EQUAL) return null
+  return sides.flatMap((side, at) => {
+    const value = sides[at + 1]
+    return at % 2 === 0 && value !== undefined ? [[side, value]] : []
+  })
+}
+
 /** TABLE of dialects. */
 const DIALECTS: Readonly<Record<DialectName, (driver: Driver) => Dialect>> = {
   sqlite: (driver) => ({
@@ -76,6 +124,18 @@ const DIALECTS: Readonly<Record<DialectName, (driver: Driver) => Dialect>> = {
 }
 
 class SqliteCompiler extends SqliteQueryCompiler {
+  protected override visitFunction(node: FunctionNode): void {
+    const pairs = pairsOf(node)
+    if (pairs === null) return super.visitFunction(node)
+    for (const [at, [column, value]] of pairs.entries()) {
+      this.append(at === 0 ? '(' : ' and ')
+      this.visitNode(column)
+      this.append(' = ')
+      this.visitNode(value)
+    }
+    this.append(')')
+  }
+
   /**
    * SQLite has one writer at a time, so rows need no locks: `.forUpdate().skipLocked()` is for
    * PostgreSQL.
@@ -86,6 +146,24 @@ class SqliteCompiler extends SqliteQueryCompiler {
 }
 
 class PostgresCompiler extends PostgresQueryCompiler {
+  /** One hash has 64 bits; of two, each has 32, so that an entry of the index is as small. */
+  protected override visitFunction(node: FunctionNode): void {
+    const pairs = pairsOf(node)
+    if (pairs === null) return super.visitFunction(node)
+    const [call, end] = pairs.length === 1 ? ['hashtextextended(', ', 0)'] : ['hashtext(', ')']
+    for (const [at, [column, value]] of pairs.entries()) {
+      this.append(`${at === 0 ? '(' : ' and '}${call}`)
+      this.visitNode(column)
+      this.append(`${end} = ${call}`)
+      this.visitNode(value)
+      this.append(`${end} and `)
+      this.visitNode(column)
+      this.append(' = ')
+      this.visitNode(value)
+    }
+    this.append(')')
+  }
+
   /**
    * Text is compared byte by byte, as SQLite does, whatever the database's locale, because ids sort
    * by time.

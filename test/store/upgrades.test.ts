@@ -14,7 +14,8 @@ import { Connection } from '../../server/store/sqlite/connection.ts'
 import { statement } from '../../server/store/statement.ts'
 import type { Place } from '../support/place.ts'
 import { query } from '../support/postgres.ts'
-import { admissionRequest, openFor } from '../ledger/support/opened.ts'
+import { admissionRequest, openFor, settlement } from '../ledger/support/opened.ts'
+import { until } from '../support/until.ts'
 import { emptyPlaceOn, onEveryEmptyPlace, openAt } from '../support/stores.ts'
 
 /** The last migration of the older version. */
@@ -67,7 +68,7 @@ async function fillOld(
     ...rows.map((row) => row.replace('overriding', databaseUrl ? 'overriding system value' : '')),
   )
   if (databaseUrl) {
-    for (const text of texts) await query(databaseUrl, text)
+    await query(databaseUrl, ['begin', ...texts, 'commit'].join(';\n'))
     return
   }
   const connection = new Connection(`${data}/tollmark.db`, 'write')
@@ -127,6 +128,41 @@ test('on PostgreSQL the windows of an older version continue, and its requests i
   assert.equal((await states()).length, 5)
   const proof = await verifyWindows(store)
   assert.deepEqual([proof.requests, proof.violations], [5, []])
+})
+
+test('on PostgreSQL the rows of older indexes are found beside new ones, and processes of that version still settle', async (t) => {
+  const place = await emptyPlaceOn.postgres(t)
+  const row = (table: string, seq: number, state: string, more = '', values = ''): string =>
+    `insert into ${table} (seq, id, account_id, key_id, provider, model, endpoint, method, state, created_at, mono${more})
+     values (${seq}, 'req_${seq}', 'acc', 'key', 'openai', 'gpt-5', '/x', 'POST', '${state}', ${seq}, ${seq}${values})`
+  await fillOld(place, '0100-frequent-vacuums', [
+    ...ROWS.filter((one) => !one.includes('insert into requests')),
+    row('requests', 1, 'settled', ', status, child_id', `, 200, 'child'`),
+    row('requests', 2, 'aborted'),
+    row('admissions', 3, 'reserved', ', instance', `, 'gone'`),
+    `select setval('requests_seq_seq', 3)`,
+  ])
+  const { store, ledger } = await openFor(t, place)
+  const asked = admissionRequest('key', 4)
+  const admission = await ledger.admit(asked)
+  assert.ok(admission.admitted)
+  ledger.settle(settlement(asked, admission))
+  // As a process of that version moves a row that has ended.
+  await query(place.databaseUrl!, row('requests', 9, 'settled'))
+  const found = async (filter: Parameters<typeof listRequests>[1]) =>
+    (await listRequests(store, filter, 10, undefined)).rows.map(({ id }) => id)
+  const all = ['req_9', asked.id, 'req_3', 'req_2', 'req_1']
+  await until(async () => (await found({ account: 'acc', state: 'settled' })).length === 3)
+  assert.deepEqual(await found({ account: 'acc' }), all)
+  assert.deepEqual(await found({ account: 'acc', key: 'key' }), all)
+  assert.deepEqual(
+    await found({ account: 'acc', model: 'gpt-5' }),
+    all.filter((id) => id !== asked.id || asked.model === 'gpt-5'),
+  )
+  assert.deepEqual(await found({ account: 'acc', child: 'child' }), ['req_1'])
+  assert.deepEqual(await found({ account: 'acc', outcome: 'aborted' }), ['req_2'])
+  assert.equal(admission.seq, 4)
+  assert.equal((await verifyWindows(store)).requests, 5)
 })
 
 onEveryEmptyPlace(

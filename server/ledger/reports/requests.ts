@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { HOUR, isoTime } from '../../common/clock.ts'
 import { columnsWhere, type ColumnsWith } from '../../common/ledger-columns.ts'
+import { hasId, hasModel } from '../../store/dialect.ts'
 import type { Store } from '../../store/open.ts'
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
@@ -219,8 +220,9 @@ function* everEnded(
     .where('state', '=', RESERVED_STATE)
     .where('model', '=', model)
   return (
-    (yield* first((account === null ? open : open.where('account_id', '=', account)).limit(1))) !==
-    undefined
+    (yield* first(
+      (account === null ? open : open.where(hasId('account_id', account))).limit(1),
+    )) !== undefined
   )
 }
 
@@ -281,11 +283,13 @@ function fitting(
     .where('seq', '<', stretch.before)
   // A key belongs to one account, and a child to one key. With only one of them in the query, it
   // uses the index by which the stretch was measured.
-  if (child !== undefined) query = query.where('child_id', '=', child)
-  else if (key !== undefined) query = query.where('key_id', '=', key)
-  else if (account !== null) query = query.where('account_id', '=', account)
+  if (child !== undefined) query = query.where(hasId('child_id', child))
+  else if (key !== undefined) query = query.where(hasId('key_id', key))
+  else if (account !== null) query = query.where(hasId('account_id', account))
   if (end_user !== undefined) query = query.where('end_user', '=', end_user)
-  if (model !== undefined) query = query.where('model', '=', model)
+  const isOfAccount = account !== null && key === undefined && child === undefined
+  if (model !== undefined && isOfAccount) query = query.where(hasModel(account, model))
+  else if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
   // Written as a literal, not bound: only then does the query use the partial indexes of open
   // requests and of those that did not simply succeed.

@@ -1,6 +1,7 @@
 // Scans the ledger without delaying other tasks: in stretches of a bounded number of rows, along
 // the index for a filter.
 import { sql } from 'kysely'
+import { hasId } from '../../store/dialect.ts'
 import { first, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
@@ -36,10 +37,10 @@ export function* boundary(
   rows: number,
 ): Steps<Boundary | undefined> {
   let query = db.selectFrom('requests').select('seq').where('seq', '<', before)
-  if (child !== undefined) query = query.where('child_id', '=', child)
-  else if (key !== undefined) query = query.where('key_id', '=', key)
+  if (child !== undefined) query = query.where(hasId('child_id', child))
+  else if (key !== undefined) query = query.where(hasId('key_id', key))
   else if (account !== null) {
-    query = query.where('account_id', '=', account)
+    query = query.where(hasId('account_id', account))
     // Written as a literal, not bound: only then does the query use the partial indexes of open
     // requests, of ended ones, and of those that did not simply succeed.
     if (odd) query = query.where(isOdd)
@@ -70,7 +71,7 @@ export function* isKeyOf(
     db
       .selectFrom('requests')
       .select('account_id')
-      .where('key_id', '=', key)
+      .where(hasId('key_id', key))
       .orderBy('seq', 'desc')
       .limit(1),
   )
@@ -91,7 +92,7 @@ export function* isChildOf(
     db
       .selectFrom('requests')
       .select(['account_id', 'key_id'])
-      .where('child_id', '=', child)
+      .where(hasId('child_id', child))
       .orderBy('seq', 'desc')
       .limit(1),
   )

@@ -7,6 +7,7 @@ import {
   UNKNOWN_TOKENS,
   type Tokens,
 } from '../../common/ledger-columns.ts'
+import { hasId } from '../../store/dialect.ts'
 import type { Store } from '../../store/open.ts'
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
@@ -63,7 +64,7 @@ function* lastUses(db: QueryBuilder, keys: readonly string[]): Steps<Map<string,
         e
           .selectFrom('requests')
           .select('created_at')
-          .whereRef('key_id', '=', 'keys.id')
+          .where(hasId('key_id', e.ref('keys.id')))
           .orderBy('seq', 'desc')
           .limit(1)
           .as('last'),
@@ -80,7 +81,7 @@ function* usageOfChild(db: QueryBuilder, child: string): Steps<KeyUsage | null> 
   const sums = yield* first(
     db
       .selectFrom('requests')
-      .where('child_id', '=', child)
+      .where(hasId('child_id', child))
       .select((e) => [
         e.fn.countAll<number>().as('requests'),
         sql<number>`sum(case when state = 'settled' and ${isFailed} then 1 else 0 end)`.as(

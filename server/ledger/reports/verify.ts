@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
 import type { SealedDayRow } from '../../store/schema.ts'
 import { flushJournal } from '../settlement/journal.ts'
+import { RESERVED_STATE } from '../settlement/row-codec.ts'
 import { CheckedWindows, RecentRows } from './checked-window.ts'
 import {
   OpenDay,
@@ -75,13 +76,18 @@ export async function verifyWindows(store: Store, sealing: Sealing | null = null
   return { keys: await countKeys(store), ...(await proof.result()) }
 }
 
-/** The number of keys in the ledger. One statement jumps from key to key along an index. */
+/**
+ * The number of keys in the ledger: of those with an hour in the roll-ups, among which one statement
+ * jumps from key to key along an index, and those with a request in progress.
+ */
 async function countKeys(store: Store): Promise<number> {
   const { rows } = await sql<{ keys: number }>`
     with recursive found (key_id) as (
-      select min(key_id) from requests
-      union all select (select min(key_id) from requests where key_id > found.key_id) from found where found.key_id is not null
-    ) select count(key_id) as keys from found`.execute(store.reports)
+      select min(key_id) from usage_hours
+      union all select (select min(key_id) from usage_hours where key_id > found.key_id) from found where found.key_id is not null
+    ) select count(*) as keys from (
+      select key_id from found where key_id is not null union select key_id from requests where state = ${RESERVED_STATE}
+    ) as used`.execute(store.reports)
   return Number(rows[0]?.keys ?? 0)
 }
 

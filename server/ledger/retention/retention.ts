@@ -1,6 +1,6 @@
 // Deletes requests that are older than the retention time. Their sums stay in the roll-ups.
 import type { ExpressionBuilder } from 'kysely'
-import type { DialectName } from '../../store/dialect.ts'
+import { hasId, type DialectName } from '../../store/dialect.ts'
 import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { Database } from '../../store/schema.ts'
@@ -93,7 +93,7 @@ export const deleteOldBatch = procedure(
           e
             .selectFrom('requests as all')
             .select((a) => a.fn.max('all.seq').as('seq'))
-            .whereRef('all.key_id', '=', 'here.key_id'),
+            .where(hasId('all.key_id', e.ref('here.key_id'))),
         )
       const deleted = yield* run(
         db

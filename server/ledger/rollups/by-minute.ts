@@ -3,6 +3,7 @@
 import { sql, type SelectQueryBuilder } from 'kysely'
 import { MINUTE } from '../../common/clock.ts'
 import { TOKEN_COLUMNS } from '../../common/ledger-columns.ts'
+import { hasId } from '../../store/dialect.ts'
 import type { Steps } from '../../store/procedure.ts'
 import type { Database } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
@@ -78,8 +79,8 @@ export function minuteLines(
     .where('state', '<>', RESERVED_STATE)
   // A key belongs to one account. With only one of the two in the query, it uses the index by which
   // the piece was measured.
-  if (key !== undefined) query = query.where('key_id', '=', key)
-  else if (account != null) query = query.where('account_id', '=', account)
+  if (key !== undefined) query = query.where(hasId('key_id', key))
+  else if (account != null) query = query.where(hasId('account_id', account))
   if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
   return db.selectFrom(query.as('lines'))

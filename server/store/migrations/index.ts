@@ -47,6 +47,7 @@ import { lockWaits } from './0097-lock-waits.ts'
 import { allowances } from './0098-allowances.ts'
 import { ownApis } from './0099-own-apis.ts'
 import { frequentVacuums } from './0100-frequent-vacuums.ts'
+import { hashedIds } from './0102-hashed-ids.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -107,4 +108,5 @@ export const MIGRATIONS: readonly Migration[] = [
   allowances,
   ownApis,
   frequentVacuums,
+  hashedIds,
 ]
