@@ -5,6 +5,7 @@
 // settings of the workspace are closed for every key.
 import type { EndpointRow } from './endpoint-row.ts'
 import { creates, model, neutral, STORED, within } from './openai-rows.ts'
+import { BY_MINUTE, type SocketRow } from './socket-row.ts'
 
 const AT = '/v1/convai'
 
@@ -67,6 +68,45 @@ const collection = (
   ]
 }
 
+/**
+ * A conversation with an agent: https://elevenlabs.io/docs/api-reference/websockets/convai, and
+ * `agent.asyncapi.yaml` of @elevenlabs/types. Audio may begin a response at any time, and no message
+ * reports tokens; the provider bills minutes, too.
+ */
+const CONVERSATION: SocketRow = {
+  ...BY_MINUTE,
+  body: {
+    required: [],
+    prose: [
+      'user_audio_chunk',
+      'text',
+      'text.text',
+      'result',
+      'conversation_config_override.agent.first_message',
+      'conversation_config_override.agent.prompt.prompt',
+    ],
+    objects: {
+      ...within('conversation_config_override.', CONFIG),
+      'conversation_config_override.agent.native_mcp_server_ids[]': 'mcp_server',
+    },
+  },
+  quiet: ['pong', 'user_activity', 'feedback', 'contextual_update'].map((type) => `type=${type}`),
+  mayStart: [
+    'user_audio_chunk',
+    ...[
+      'conversation_initiation_client_data',
+      'user_message',
+      'multimodal_message',
+      'client_tool_result',
+      'mcp_tool_approval_result',
+    ].map((type) => `type=${type}`),
+  ],
+  error: {
+    type: 'error',
+    error_event: { code: '{status}', message: '{message}', error_type: '{code}' },
+  },
+}
+
 const agentRows = (agents: string, one: string): EndpointRow[] => [
   model(`POST ${agents}/create`, STORED, { ...creates('agent', 'agent_id'), names: AGENT }),
   neutral(`GET ${agents}`, { listed: { 'agents[].agent_id': 'agent' } }),
@@ -106,6 +146,7 @@ const testRows = (tests: string, runs: string): EndpointRow[] => [
 ]
 
 const conversationRows = (all: string, batches: string): EndpointRow[] => [
+  model(`GET ${AT}/conversation`, STORED, { asks: { agent_id: 'agent' }, socket: CONVERSATION }),
   ...CALLS.map((call) =>
     model(`POST ${AT}/${call}`, STORED, {
       ...creates('conversation', 'conversation_id'),

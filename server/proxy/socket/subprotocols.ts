@@ -4,10 +4,10 @@
 /**
  * TABLE of subprotocols that carry a credential, or choose an account within ours: OpenAI
  * (platform.openai.com/docs/guides/realtime-websocket), xAI and Vercel (their packages of the AI
- * SDK).
+ * SDK), ElevenLabs (@elevenlabs/client).
  */
 const CREDENTIAL =
-  /^(?:openai-insecure-api-key|openai-organization|openai-project|xai-client-secret|ai-gateway-auth|ai-gateway-team)\./
+  /^(?:openai-insecure-api-key|openai-organization|openai-project|xai-client-secret|ai-gateway-auth|ai-gateway-team|bearer)\./
 /** Subprotocols that are followed by the key as a separate one (Deepgram: `token, <key>`). */
 const BEFORE_CREDENTIAL = /^(?:token|bearer)$/i
 const OWN_KEY = /^(?:[\w-]+\.)?(tmk_\w+)$/

@@ -16,8 +16,8 @@ interface Case {
   readonly responses?: readonly (readonly Event[])[]
   /** A message that leads to another model; left out, none can. */
   readonly elsewhere?: Event
-  /** The model of its rows. */
-  readonly model: string
+  /** The model of its rows; null if the provider stores it, so that no key may be limited to it. */
+  readonly model: string | null
   /** The states of its rows, and the tokens of the first. */
   readonly rows: readonly string[]
   readonly tokens?: readonly [input: number | null, output: number | null, cached: number | null]
@@ -30,6 +30,7 @@ interface Case {
   readonly forwarded?: string
 }
 
+const AGENT = 'agent_3701k3ttaq12ewp8b7qv5rfyszkz'
 const AUDIO = Buffer.from([1, 2, 3, 0xff])
 const OPENAI = {
   credential: ['authorization', 'Bearer sk-openai-upstream'],
@@ -241,6 +242,37 @@ const CASES: readonly Case[] = [
     browser: { query: (key) => `single_use_token=${key}` },
   })),
   {
+    what: 'a conversation with an agent of ElevenLabs',
+    address: `api.elevenlabs.io/v1/convai/conversation?agent_id=${AGENT}&source=js_sdk&version=1.0.0`,
+    model: null,
+    sends: [
+      {
+        type: 'conversation_initiation_client_data',
+        conversation_config_override: { conversation: { text_only: true } },
+      },
+      { user_audio_chunk: 'AAAA' },
+      { type: 'pong', event_id: 1 },
+    ],
+    responses: [
+      [
+        {
+          type: 'conversation_initiation_metadata',
+          conversation_initiation_metadata_event: { conversation_id: 'conv_1' },
+        },
+      ],
+      [
+        { type: 'agent_response', agent_response_event: { agent_response: 'Hi', event_id: 1 } },
+        { type: 'ping', ping_event: { event_id: 1 } },
+      ],
+    ],
+    rows: ['settled'],
+    tokens: [null, null, null],
+    credential: ['xi-api-key', 'elevenlabs-upstream'],
+    browser: { protocols: (key) => ['convai', `bearer.${key}`] },
+    selected: 'convai',
+    forwarded: 'convai',
+  },
+  {
     what: 'Cartesia’s tts/websocket',
     address: 'api.cartesia.ai/tts/websocket?cartesia_version=2026-03-01',
     model: 'sonic-3.5',
@@ -355,9 +387,13 @@ function open(
   return client
 }
 
+/** A key that may use a socket: one for its model, or for all models and objects. */
+const wishesFor = ({ model }: Case) =>
+  model === null ? ({ objects: 'upstream' } as const) : { models: [model] }
+
 for (const one of CASES) {
   test(`${one.what}: messages pass unchanged and are counted`, async () => {
-    const { secret, id } = await served.key({ models: [one.model] })
+    const { secret, id } = await served.key(wishesFor(one))
     served.provider.behaviour = {
       message: (call) => {
         for (const event of one.responses?.[call.messages.length - 1] ?? [])
@@ -403,7 +439,7 @@ for (const one of CASES) {
   })
 
   test(`${one.what}: a browser sends the key as its clients do`, async () => {
-    const { secret, id } = await served.key()
+    const { secret, id } = await served.key({ objects: 'upstream' })
     served.provider.behaviour = {}
     const { browser } = one
     const client =
@@ -440,7 +476,7 @@ for (const one of CASES) {
     const { secret, id } = await served.key({ models: ['nothing-else'] })
     served.provider.behaviour = {}
     const client = open(one, [], withKey(secret))
-    if (/model|\/stt\?/.test(one.address)) {
+    if (/model|\/stt\?|agent_id/.test(one.address)) {
       const { status, code } = await refusedHandshake(client)
       assert.deepEqual([status, code], [403, 'model_not_allowed'])
       assert.equal(served.provider.calls.length, 0)
@@ -455,7 +491,7 @@ for (const one of CASES) {
 
   if (one.elsewhere !== undefined)
     test(`${one.what}: a message for another model is not forwarded`, async () => {
-      const { secret, id } = await served.key({ models: [one.model] })
+      const { secret, id } = await served.key(wishesFor(one))
       served.provider.behaviour = {}
       const client = open(one, [], withKey(secret))
       await client.opened
@@ -484,6 +520,53 @@ test('a message with a credential of the caller’s is not forwarded', async () 
   }
 })
 
+test("a conversation with an agent takes only its key's objects, and no credential", async () => {
+  const voice = 'pNVoiceOfAnotherKey1'
+  const owner = await served.key()
+  served.provider.behaviour = {
+    respond: ({ url }) => (url!.includes('/voices') ? { voice_id: voice } : { agent_id: AGENT }),
+  }
+  const at = `http://127.0.0.1:${served.port}/proxy/api.elevenlabs.io/v1`
+  for (const path of ['convai/agents/create', 'voices/add']) {
+    const made = await fetch(`${at}/${path}`, {
+      method: 'POST',
+      headers: { 'xi-api-key': owner.secret, 'Content-Type': 'application/json' },
+      body: '{}',
+    })
+    assert.equal(made.status, 200, await made.text())
+  }
+  served.provider.behaviour = {}
+  const one = CASES.find(({ address }) => address.includes(AGENT))!
+  const other = await served.key()
+  const { status, code } = await refusedHandshake(open(one, [], withKey(other.secret)))
+  assert.deepEqual([status, code], [403, 'endpoint_not_allowed'])
+  assert.equal(served.provider.calls.length, 0)
+
+  const own = await served.key({ objects: 'upstream' })
+  const elsewhere = { ...one, address: one.address.replace(AGENT, 'agent_of_the_workspace') }
+  const client = open(
+    elsewhere,
+    ['convai', 'bearer.their-own'],
+    withKey(own.secret),
+    'conversation_signature=their-own',
+  )
+  await client.opened
+  const { rawHeaders, url } = served.provider.calls[0]!.request
+  assert.ok(![...rawHeaders, url].some((text) => text!.includes('their-own')))
+  client.send({
+    type: 'conversation_initiation_client_data',
+    conversation_config_override: { tts: { voice_id: voice } },
+  })
+  const closed = await client.closed
+  assert.equal(closed.code, 1008)
+  assert.deepEqual(served.provider.calls[0]!.messages, [])
+  const [error] = client.messages.map((text) => JSON.parse(text) as unknown)
+  assert.deepEqual(error, {
+    type: 'error',
+    error_event: { code: 403, message: closed.reason, error_type: 'endpoint_not_allowed' },
+  })
+})
+
 /** TABLE of messages that lead the gateway to another model; @ai-sdk/gateway has the places. */
 const GATEWAY_ELSEWHERE: readonly Event[] = [
   ...['config', 'options', 'session', 'response'].flatMap((at): Event[] => [
@@ -500,7 +583,7 @@ const GATEWAY_ELSEWHERE: readonly Event[] = [
 
 test('no message to the Vercel gateway switches to another model', async () => {
   const one = CASES.find(({ address }) => address.includes('/realtime-model'))!
-  const { secret, id } = await served.key({ models: [one.model] })
+  const { secret, id } = await served.key(wishesFor(one))
   served.provider.behaviour = {}
   for (const event of GATEWAY_ELSEWHERE) {
     const client = open(one, [], withKey(secret))

@@ -234,7 +234,7 @@ export const elevenlabs: ProviderRow = {
   base: 'https://api.elevenlabs.io/v1',
   hosts: ['api.elevenlabs.io', 'api.us.elevenlabs.io'],
   auth: { header: 'xi-api-key' },
-  keyParameters: ['token', 'single_use_token', 'authorization'],
+  keyParameters: ['token', 'single_use_token', 'authorization', 'conversation_signature'],
   endpoints: [
     ...['', '/stream', '/with-timestamps', '/stream/with-timestamps'].flatMap((form) => [
       model(`POST /v1/text-to-speech/{voice}${form}`, spoken(), {

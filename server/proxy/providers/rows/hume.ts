@@ -24,7 +24,8 @@ const CONFIG = {
 
 /**
  * The Empathic Voice Interface: https://dev.hume.ai/reference/speech-to-speech-evi. A configuration
- * names the model. Chats are created by its socket, which the proxy does not support, so an
+ * names the model. Chats are created by its socket, which has no row, because Hume announced the end
+ * of this interface for 2026-11-13 (https://dev.hume.ai/voice/reference/speech-to-speech-evi): an
  * administrator shares them.
  */
 const EVI: readonly EndpointRow[] = [
