@@ -7,6 +7,8 @@ import type { SocketSession } from './session.ts'
 const CHECK_MS = 250
 /** Sockets that are checked in one turn of the event loop; each takes about a microsecond. */
 const CHECKS_PER_TURN = 256
+/** Sockets that a check may end in one turn: a revoked key can have thousands. */
+const ENDS_PER_TURN = 8
 
 /** How long sockets whose connections have closed may take to end at shutdown (milliseconds). */
 const LAST_ENDS_MS = 2_000
@@ -80,10 +82,11 @@ export class OpenSockets implements AsyncDisposable {
   }
 
   #checkNext(all: readonly OpenSocket[], from: number, now: number): void {
-    const next = from + CHECKS_PER_TURN
-    for (let i = from; i < Math.min(next, all.length); i++) {
-      const socket = all[i]
-      socket?.session.check(now, socket)
+    const last = Math.min(from + CHECKS_PER_TURN, all.length)
+    let [next, ended] = [from, 0]
+    while (next < last && ended < ENDS_PER_TURN) {
+      const socket = all[next++]
+      if (socket?.session.check(now, socket) === true) ended++
     }
     if (next < all.length) setImmediate(() => this.#checkNext(all, next, now))
     else this.#isChecking = false

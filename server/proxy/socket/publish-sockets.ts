@@ -16,8 +16,8 @@ import {
 const PUBLISH_MS = 500
 /** The progress of each socket is written once per this many of these intervals. */
 const PROGRESS_EVERY = 20
-/** Maximum number of rows of one statement. */
-const AT_ONCE = 200
+/** Maximum number of rows of one statement: building it takes a third of a millisecond. */
+const AT_ONCE = 50
 
 /** The close reason when an operator ends a socket. */
 const ENDED = 'The socket was ended by the operator of the proxy.'

@@ -19,6 +19,7 @@ import type { RequestSlot } from '../shares/request-shares.ts'
 import type { Usage } from '../usage/usage.ts'
 import { ClientSide, type ClientLimits, type ClientListener } from './client-side.ts'
 import type { MessageInspector } from './inspect-message.ts'
+import { endTurns } from './pump-turns.ts'
 import type { RowRefusal, SocketRows } from './socket-rows.ts'
 import { UpstreamSide, type UpstreamListener } from './upstream-side.ts'
 
@@ -124,11 +125,17 @@ export class SocketSession implements ClientListener, UpstreamListener {
   }
 
   /**
-   * Ends the socket if something takes too long, or its key may no longer use it. @param now
-   * monotonic
+   * Ends the socket if something takes too long, or its key may no longer use it.
+   * @param now monotonic milliseconds
+   * @returns whether it has ended the socket
    */
-  check(now: number, socket: { authenticate(): CachedKey }): void {
-    if (this.#end !== null) return
+  check(now: number, socket: { authenticate(): CachedKey }): boolean {
+    if (this.#end !== null) return false
+    this.#check(now, socket)
+    return this.#end !== null
+  }
+
+  #check(now: number, socket: { authenticate(): CachedKey }): void {
     const { rows, limits, inspector } = this.#parts
     try {
       if (!inspector.isWithin(socket.authenticate()))
@@ -248,10 +255,13 @@ export class SocketSession implements ClientListener, UpstreamListener {
     const { bytes } = this
     const moved = bytes.up + bytes.down
     this.#closingAt ??= performance.now()
-    this.#timer ??= setTimeout(() => this.#closeLate(ms, moved), ms).unref()
+    const closeInTurn = (): void =>
+      endTurns.defer(this.#parts.inspector.owner, () => this.#closeLate(ms, moved))
+    this.#timer ??= setTimeout(closeInTurn, ms).unref()
   }
 
   #closeLate(ms: number, moved: number): void {
+    if (this.#isOver) return
     const { client, upstream, limits } = this.#parts
     const { up, down } = this.bytes
     const isMoving = this.#end === null && up + down !== moved

@@ -7,6 +7,7 @@ import { frameOf, OPCODE } from '../../../server/http1/websocket/frames.ts'
 import type { HeldMessage } from '../../../server/proxy/socket/client-message.ts'
 import { ClientSide } from '../../../server/proxy/socket/client-side.ts'
 import { FramePump } from '../../../server/proxy/socket/frame-pump.ts'
+import { OpenSockets, type OpenSocket } from '../../../server/proxy/socket/open-sockets.ts'
 import { until } from '../../support/until.ts'
 
 const MB = 1024 * 1024
@@ -84,6 +85,23 @@ test('many sockets that end at once end a few at a time, in turns with another k
   }
   assert.equal(ended, 100)
   assert.ok(otherEndedAfter !== null && otherEndedAfter < 8)
+})
+
+test('the sockets of a key that has been revoked are ended a few at a time', async () => {
+  let [turn, isOver] = [0, false]
+  const next = (): void => void (turn++, isOver || setImmediate(next))
+  next()
+  const ends: number[] = []
+  await using sockets = new OpenSockets()
+  for (let i = 0; i < 100; i++) {
+    const session = { check: () => ends.push(turn) > 0 } as unknown as OpenSocket['session']
+    sockets.add({ id: String(i), session } as OpenSocket)
+  }
+  await until(() => ends.length >= 100)
+  isOver = true
+  for (const [at, ended] of Map.groupBy(ends, (one) => one))
+    assert.ok(ended.length <= 8, `${ended.length} in turn ${at}`)
+  for (const { id } of sockets) sockets.remove(id)
 })
 
 test('a large message is sent a little at a time, even if the provider takes all of it', async () => {
