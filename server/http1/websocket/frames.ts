@@ -244,26 +244,26 @@ function applyBytes(bytes: Buffer, mask: number, at: number, from: number, to: n
     bytes[i]! ^= mask >>> (8 * ((at + i) % MASK_BYTES))
 }
 
-/** The head of a message in one frame. @param mask null where it goes to a client */
-function frameHead(opcode: number, length: number, mask: Buffer | null): Buffer {
+/** The bytes of a head; for one that was read, the same as were received. */
+export function headBytes({ opcode, isFinal, length, mask }: FrameHead): Buffer {
   const extended = length < LENGTH_16 ? 0 : length < 65_536 ? 2 : 8
-  const head = Buffer.alloc(2 + extended + (mask?.length ?? 0))
-  head[0] = FIN | opcode
+  const head = Buffer.allocUnsafe(2 + extended + (mask === null ? 0 : MASK_BYTES))
+  head[0] = (isFinal ? FIN : 0) | opcode
   head[1] =
     (mask === null ? 0 : MASKED) |
     (extended === 0 ? length : extended === 2 ? LENGTH_16 : LENGTH_64)
   if (extended === 2) head.writeUInt16BE(length, 2)
   if (extended === 8) head.writeBigUInt64BE(BigInt(length), 2)
-  mask?.copy(head, 2 + extended)
+  if (mask !== null) head.writeInt32LE(mask, 2 + extended)
   return head
 }
 
 /** A complete frame. @param isMasked whether it goes to a server */
 export function frameOf(opcode: number, payload: Buffer, isMasked: boolean): Buffer {
-  const mask = isMasked ? randomBytes(MASK_BYTES) : null
-  const head = frameHead(opcode, payload.length, mask)
+  const mask = isMasked ? randomBytes(MASK_BYTES).readInt32LE(0) : null
+  const head = headBytes({ opcode, isFinal: true, length: payload.length, mask })
   const frame = Buffer.concat([head, payload])
-  if (mask !== null) applyMask(frame.subarray(head.length), mask.readInt32LE(0), 0)
+  if (mask !== null) applyMask(frame.subarray(head.length), mask, 0)
   return frame
 }
 

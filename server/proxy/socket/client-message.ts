@@ -1,6 +1,6 @@
 // A client's message while it is held. It is unmasked in place, so that its bytes are stored only
 // once, and masked again before it is forwarded.
-import { applyMask, type FrameHead } from '../../http1/websocket/frames.ts'
+import { applyMask, headBytes, OPCODE, type FrameHead } from '../../http1/websocket/frames.ts'
 import { PieceList } from '../inspect/piece-list.ts'
 import { STEP_BYTES, type SlicedTask } from '../inspect/scheduler.ts'
 
@@ -59,16 +59,10 @@ function wantMask(mask: number | null): number {
   return mask
 }
 
-/** A frame of the message: its head as received, its mask, and its payload's length. */
-interface Fragment {
-  readonly head: Buffer
-  readonly mask: number
-  readonly length: number
-}
-
 /**
  * Collects one message. As a task, it masks it again; its frames are forwarded unchanged. Several
- * frames are copied together, because many are small.
+ * frames are copied together, because many are small, and only numbers are kept of each: thousands
+ * of objects would survive many collections of garbage.
  */
 export class ClientMessage implements HeldMessage {
   /** Monotonic milliseconds at which it began. */
@@ -76,7 +70,9 @@ export class ClientMessage implements HeldMessage {
   readonly opcode: number
   /** Its bytes so far, with the heads. */
   received = 0
-  readonly #fragments: Fragment[] = []
+  /** The mask and the payload's length of each frame. */
+  readonly #masks: number[] = []
+  readonly #lengths: number[] = []
   readonly #payload = new PieceList()
   /** The outbound bytes, if there are several fragments. */
   readonly #frames = new PieceList()
@@ -98,7 +94,7 @@ export class ClientMessage implements HeldMessage {
 
   /** Frames so far. */
   get fragments(): number {
-    return this.#fragments.length
+    return this.#masks.length
   }
 
   get effort(): number {
@@ -115,19 +111,19 @@ export class ClientMessage implements HeldMessage {
     return FRAGMENT_BYTES + length + (this.fragments === 1 ? this.received : 0)
   }
 
-  addFrame({ mask, length }: FrameHead, raw: Buffer): void {
-    // A view would keep the whole read buffer alive.
-    const head = this.fragments === 0 ? raw : Buffer.from(raw)
-    this.#fragments.push({ head, mask: wantMask(mask), length })
-    this.received += raw.length
+  /** @param headLength the bytes of its head */
+  addFrame({ mask, length }: FrameHead, headLength: number): void {
+    this.#masks.push(wantMask(mask))
+    this.#lengths.push(length)
+    this.received += headLength
   }
 
   /**
    * @param raw as received; it is modified @param at where it begins in the payload of its frame
    */
   addPayload(raw: Buffer, at: number): void {
-    const last = this.#fragments.at(-1)
-    if (last !== undefined) applyMask(raw, last.mask, at)
+    const mask = this.#masks.at(-1)
+    if (mask !== undefined) applyMask(raw, mask, at)
     this.#payload.add(raw)
     this.received += raw.length
   }
@@ -136,16 +132,14 @@ export class ClientMessage implements HeldMessage {
   step(): 'more' | 'done' {
     const { pieces } = this
     for (let left = STEP_BYTES; left > 0;) {
-      const fragment = this.#fragments[this.#fragment]
-      if (fragment === undefined) return 'done'
-      if (this.#done === 0 && this.fragments > 1) this.#frames.add(fragment.head)
+      const mask = this.#masks[this.#fragment]
+      const length = this.#lengths[this.#fragment]
+      if (mask === undefined || length === undefined) return 'done'
+      if (this.#done === 0 && this.fragments > 1) this.#frames.add(this.#head(mask, length))
       const piece = pieces[this.#piece]
-      if (piece !== undefined && this.#done < fragment.length) {
-        const part = piece.subarray(
-          this.#at,
-          this.#at + Math.min(left, fragment.length - this.#done),
-        )
-        applyMask(part, fragment.mask, this.#done)
+      if (piece !== undefined && this.#done < length) {
+        const part = piece.subarray(this.#at, this.#at + Math.min(left, length - this.#done))
+        applyMask(part, mask, this.#done)
         if (this.fragments > 1) this.#frames.add(part)
         this.#done += part.length
         this.#at += part.length
@@ -155,7 +149,7 @@ export class ClientMessage implements HeldMessage {
           this.#at = 0
         }
       }
-      if (piece !== undefined && this.#done < fragment.length) continue
+      if (piece !== undefined && this.#done < length) continue
       this.#fragment++
       this.#done = 0
       left -= FRAGMENT_BYTES
@@ -164,9 +158,16 @@ export class ClientMessage implements HeldMessage {
   }
 
   toFrames(): readonly Buffer[] {
-    const [only] = this.#fragments
-    return this.fragments === 1 && only !== undefined
-      ? [only.head, ...this.pieces]
-      : this.#frames.all()
+    const [mask] = this.#masks
+    if (this.fragments > 1 || mask === undefined) return this.#frames.all()
+    const { opcode, length } = this
+    return [headBytes({ opcode, isFinal: true, length, mask }), ...this.pieces]
+  }
+
+  /** The head of the current fragment. */
+  #head(mask: number, length: number): Buffer {
+    const opcode = this.#fragment === 0 ? this.opcode : OPCODE.continuation
+    const isFinal = this.#fragment === this.fragments - 1
+    return headBytes({ opcode, isFinal, length, mask })
   }
 }

@@ -141,8 +141,9 @@ export class ClientSide implements RawReader, PumpSink {
       this.#hold(raw.length)
       this.#inspect(new WholeMessage(frame, raw, at))
     } else {
-      this.onFrame(frame, raw.subarray(0, at))
-      this.onPayload(raw.subarray(at), 0)
+      this.#frame = frame
+      this.#addFrame(frame, at)
+      if (length > 0) this.onPayload(raw.subarray(at), 0)
       this.onFrameEnd()
     }
   }
@@ -151,14 +152,16 @@ export class ClientSide implements RawReader, PumpSink {
     this.#frame = frame
     if (frame.opcode >= OPCODE.close) {
       this.#control = [raw]
-      return
-    }
+    } else this.#addFrame(frame, raw.length)
+  }
+
+  #addFrame(frame: FrameHead, headLength: number): void {
     const message = (this.#message ??= new ClientMessage(frame))
-    this.#checkLength(message.received + raw.length + frame.length)
+    this.#checkLength(message.received + headLength + frame.length)
     if (message.fragments === MAX_FRAGMENTS)
       throw new FrameError(CLOSE.tooBig, `A message has more than ${MAX_FRAGMENTS} fragments.`)
-    this.#hold(raw.length + message.costOf(frame))
-    message.addFrame(frame, raw)
+    this.#hold(headLength + message.costOf(frame))
+    message.addFrame(frame, headLength)
   }
 
   onPayload(raw: Buffer, at: number): void {
