@@ -5,7 +5,7 @@ import type { Flow } from '../flow.ts'
 import { attribute, find, type Element } from '../html.ts'
 import { decodeOnce, pageTarget } from '../links.ts'
 import { textOf } from '../runs.ts'
-import { plainText, type Inline, type TableRow } from '../tree.ts'
+import { plainText, type Inline, type TableCell, type TableRow } from '../tree.ts'
 
 const CSV = /\b([0-9a-f]{32})(?:_all)?\.csv$/i
 
@@ -40,14 +40,14 @@ export function addTable(database: Database, flow: Flow): void {
   const width = database.rows.reduce((most, { length }) => Math.max(most, length), 0)
   if (width === 0) return
   const head = Array.from({ length: width }, (_, column) => textOf(header[column] ?? ''))
-  const cells = rows.map((row) => row.map((cell, x) => cellOf(database, cell, x, flow)))
-  flow.add({ type: 'table', children: [rowOf(head), ...cells.map(rowOf)] })
+  const children = rows.map((row) => new CsvRow(row, claimPage(database, row[0] ?? '', flow)))
+  flow.add({ type: 'table', children: [rowOf(head), ...children] })
   flow.section.tables?.push({
     id: flow.section.database,
     title: flow.section.title,
     folder: database.folder,
     columns: head.map((cell) => ({ name: plainText(cell), type: null, isPictured: false })),
-    rows: cells.map(rowOfText),
+    rows: children.map((row) => rowOfText(row.inline())),
   })
   // In an export without folders, any page may have a row's title; stronger claims decide.
   for (const page of database.namesakes()) flow.links.claimPage(page, 1)
@@ -108,20 +108,53 @@ export function hiddenRows(
 
 /** A cell; the title links to the row's page. */
 function cellOf(database: Database, value: string, column: number, flow: Flow): Inline[] {
-  if (column > 0) return textOf(value)
-  const title = value.trim() === '' ? 'Untitled' : value
-  const page = database.pageOf(title)
-  if (page === undefined) return textOf(title)
-  flow.links.claimPage(page, 1)
-  return [{ type: 'link', url: pageTarget(page), children: textOf(title) }]
+  return column > 0 ? textOf(value) : titleCell(value, claimPage(database, value, flow))
 }
 
-function rowOf(cells: readonly Inline[][]): TableRow {
-  return {
-    type: 'tableRow',
-    children: (cells.length === 0 ? [[]] : cells).map((children) => ({
-      type: 'tableCell',
-      children,
-    })),
+/** An empty title is shown as in Notion. */
+const shownTitle = (value: string): string => (value.trim() === '' ? 'Untitled' : value)
+
+/** Claims the page of the next row with this title. @returns its key */
+function claimPage(database: Database, title: string, { links }: Flow): string | undefined {
+  const page = database.pageOf(shownTitle(title))
+  if (page !== undefined) links.claimPage(page, 1)
+  return page
+}
+
+function titleCell(value: string, page: string | undefined): Inline[] {
+  const title = textOf(shownTitle(value))
+  return page === undefined ? title : [{ type: 'link', url: pageTarget(page), children: title }]
+}
+
+/**
+ * A row whose cells are made when they are read, which the writer does once: all cells of a million
+ * rows at once would take a gigabyte.
+ */
+class CsvRow implements TableRow {
+  readonly type = 'tableRow'
+  readonly #values: readonly string[]
+  readonly #page: string | undefined
+
+  /** @param page the key of its page */
+  constructor(values: readonly string[], page: string | undefined) {
+    this.#values = values
+    this.#page = page
+  }
+
+  get children(): TableCell[] {
+    return tableCells(this.inline())
+  }
+
+  /** Its cells without their nodes. */
+  inline(): Inline[][] {
+    return this.#values.map((value, x) => (x === 0 ? titleCell(value, this.#page) : textOf(value)))
   }
 }
+
+const rowOf = (cells: readonly Inline[][]): TableRow => ({
+  type: 'tableRow',
+  children: tableCells(cells),
+})
+
+const tableCells = (cells: readonly Inline[][]): TableCell[] =>
+  (cells.length === 0 ? [[]] : cells).map((children) => ({ type: 'tableCell', children }))
