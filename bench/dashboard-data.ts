@@ -9,13 +9,13 @@ import { readConfig } from '../server/config/settings.ts'
 import { addHours } from '../server/ledger/rollups/coarser.ts'
 import { openLog } from '../server/common/log.ts'
 import { serve } from '../server/app/serve.ts'
+import { dashboardPaths } from './parts/dashboard-pages.ts'
 import { fillLedger } from './parts/rows.ts'
 
 const ROWS = Number(process.argv[2] ?? 1_000_000)
 const ROUNDS = Number(process.argv[3] ?? 15)
 const KEYS = Number(process.argv[4] ?? 60)
 const BAR_MS = 100
-const DAY = 86_400_000
 const ACCOUNTS = 3
 
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
@@ -52,54 +52,7 @@ try {
     `${ROWS} rows written in ${seconds(filled, adding)} s, added to their days in ${seconds(adding, performance.now())} s`,
   )
 
-  const key = 'key_000000'
-  const middle = new Date(now - 15 * DAY).toISOString()
-  const before = new Date(now - 14 * DAY).toISOString()
-  const recently = new Date(now - 2 * DAY).toISOString()
-  /** TABLE of the pages' requests. */
-  const asked = [
-    'overview?range=hour',
-    'overview?range=day',
-    'overview?range=month',
-    `overview?range=month&key=${key}`,
-    'overview?range=month&model=o3',
-    'overview?range=month&account=all',
-    'usage?by=day',
-    'usage?by=day,model',
-    'usage?by=day,key&top=5',
-    'usage?by=day,model&top=5',
-    'usage?by=key&top=5',
-    `usage?by=hour&from=${recently}`,
-    `usage?by=hour&key=${key}&from=${recently}`,
-    'usage?by=model',
-    'usage?by=key&top=5&account=all',
-    'models',
-    'keys?limit=25',
-    'keys?limit=100',
-    'keys?limit=25&sort=name',
-    'keys?limit=25&sort=-last_used_at',
-    'keys?limit=25&sort=-requests',
-    'keys?limit=25&model=o3',
-    'keys?limit=25&account=all',
-    `keys/${key}`,
-    'requests?limit=50',
-    `requests?limit=50&key=${key}`,
-    'requests?limit=50&status=5xx',
-    'requests?limit=50&model=o3',
-    'requests?limit=50&model=nothing',
-    'requests?limit=50&status=404',
-    `requests?limit=50&from=${middle}&to=${before}`,
-    'requests?limit=50&account=all',
-    `requests?limit=50&key=${key}&status=5xx&from=${middle}`,
-    'requests?limit=50&state=aborted',
-    'providers',
-    'credentials',
-    'tokens',
-    'accounts',
-    'invitations',
-    'plans',
-    'session',
-  ]
+  const asked = dashboardPaths('key_000000', now)
   let slow = 0
   console.log('median ms   worst ms   CPU ms   KB   what is asked')
   for (const path of asked) {
