@@ -38,7 +38,7 @@ import {
 import { logRequest, withoutHead, type EndedRequest } from './log-request.ts'
 import { RequestContext } from './request-context.ts'
 import { sendPreflight, recordRefusal, sendJson, sendError, type ErrorDeps } from './send-error.ts'
-import { RequestShares, type RequestSlot, type SharesLimits } from './shares/request-shares.ts'
+import { RequestShares, type RequestSlot, type SharesLimits } from './admission/request-shares.ts'
 import { socketOf } from './socket/open-socket.ts'
 import { runSocket, type SocketDeps, type SocketResult } from './socket/run-socket.ts'
 import { addressOf, findRoute, refuseNavigation } from './target/find-route.ts'

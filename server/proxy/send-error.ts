@@ -1,5 +1,5 @@
 // Sends our own responses: errors, minted keys and CORS preflights.
-import { tightestLimit } from './admission/tightest-limit.ts'
+import { tightestLimit } from './admission/key-limits.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
 import { onlyValueOf, valueOf } from '../http1/header-fields.ts'

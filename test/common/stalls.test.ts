@@ -10,7 +10,7 @@ import { startRateMonitor } from '../../server/common/body-rate.ts'
 import { createTurns } from '../../server/common/fairness/turn-budget.ts'
 import { createHttpClient, destinationOf } from '../../server/http1/client/client.ts'
 import { bufferBody } from '../../server/proxy/inspect/buffer-body.ts'
-import { RequestShares } from '../../server/proxy/shares/request-shares.ts'
+import { RequestShares } from '../../server/proxy/admission/request-shares.ts'
 import { OpenSockets, type OpenSocket } from '../../server/proxy/socket/open-sockets.ts'
 
 /** Longer than all periods at which the timers of this file look. */

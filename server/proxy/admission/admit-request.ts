@@ -15,7 +15,7 @@ import { GatewayError, rateLimitExceeded, serviceUnavailable } from '../gateway-
 import type { InspectedRequest } from '../inspect/inspected-request.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Upstream } from '../providers/provider.ts'
-import { tightestLimit } from './tightest-limit.ts'
+import { tightestLimit } from './key-limits.ts'
 
 /** The ledger's record of an admitted request. */
 export type Admitted = Extract<Admission, { admitted: true }>

@@ -15,7 +15,7 @@ import {
 } from '../objects/ownership.ts'
 import type { ObjectOwners } from '../objects/objects.ts'
 import type { Upstream } from '../providers/provider.ts'
-import type { RequestSlot } from '../shares/request-shares.ts'
+import type { RequestSlot } from '../admission/request-shares.ts'
 import { upgradeHeaders, type SocketRequest } from '../socket/open-socket.ts'
 import type { Route, RouteCache } from '../target/route-cache.ts'
 import { authOf, requestHeaders, withCredential } from './apply-header-rules.ts'

@@ -15,7 +15,7 @@ import type { Match } from '../providers/endpoint.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { RelayResult } from './relay.ts'
-import type { RequestSlot } from '../shares/request-shares.ts'
+import type { RequestSlot } from '../admission/request-shares.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 
 /**

@@ -5,7 +5,7 @@ import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
 import { KeyedStrings } from '../inspect/keyed-strings.ts'
 import { looseName } from '../providers/object-ref.ts'
-import type { RequestSlot } from '../shares/request-shares.ts'
+import type { RequestSlot } from '../admission/request-shares.ts'
 import { codingsOf, decodeWhole } from './content-decoding.ts'
 
 /** Maximum bytes of a response that are held; a minting endpoint sends a few hundred. */

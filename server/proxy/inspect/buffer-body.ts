@@ -2,7 +2,7 @@
 import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import { PieceList } from './piece-list.ts'
-import type { RequestSlot } from '../shares/request-shares.ts'
+import type { RequestSlot } from '../admission/request-shares.ts'
 
 /** A complete body, or why it was not read completely. */
 export type BufferedBody =

@@ -6,7 +6,7 @@ import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
-import type { RequestSlot } from '../shares/request-shares.ts'
+import type { RequestSlot } from '../admission/request-shares.ts'
 import { discardBody } from './buffer-body.ts'
 import type { UploadReader } from './upload-reader.ts'
 

@@ -11,7 +11,7 @@ import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import { bufferBody, discardBody, type BodyTimeouts } from '../inspect/buffer-body.ts'
 import { BUFFERS_FULL } from '../inspect/checked-upload.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { RequestSlot } from '../shares/request-shares.ts'
+import type { RequestSlot } from '../admission/request-shares.ts'
 import { MINT_SHAPES, type MintShape, type TokenRequest } from './mint-shapes.ts'
 
 /** The largest body that is read. */

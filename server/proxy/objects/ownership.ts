@@ -14,7 +14,7 @@ import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import { listPlaces } from '../providers/lists.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
-import type { RequestSlot } from '../shares/request-shares.ts'
+import type { RequestSlot } from '../admission/request-shares.ts'
 
 /** The parts of a request that decide the ownership of objects. */
 export interface ObjectRequest {

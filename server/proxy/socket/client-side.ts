@@ -2,7 +2,7 @@
 // original frames. Control frames are forwarded immediately.
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
 import { CLOSE, FrameError, OPCODE, type FrameHead } from '../../http1/websocket/frames.ts'
-import type { RequestSlot } from '../shares/request-shares.ts'
+import type { RequestSlot } from '../admission/request-shares.ts'
 import { ClientMessage, WholeMessage, type HeldMessage } from './client-message.ts'
 import { FramePump, type PumpSink } from './frame-pump.ts'
 import type { MessageInspector, StartsResponse } from './inspect-message.ts'

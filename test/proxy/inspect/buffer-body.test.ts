@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { BodySink, RequestBody } from '../../../server/http1/exchange.ts'
 import { bufferBody } from '../../../server/proxy/inspect/buffer-body.ts'
 import { PieceList } from '../../../server/proxy/inspect/piece-list.ts'
-import { RequestShares } from '../../../server/proxy/shares/request-shares.ts'
+import { RequestShares } from '../../../server/proxy/admission/request-shares.ts'
 import { seeded } from '../../support/random.ts'
 import { heldBytes } from './memory.ts'
 

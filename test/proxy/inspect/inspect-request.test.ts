@@ -9,7 +9,7 @@ import { inspectRequest } from '../../../server/proxy/inspect/inspect-request.ts
 import { InspectionQueue } from '../../../server/proxy/inspect/scheduler.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
-import { RequestShares } from '../../../server/proxy/shares/request-shares.ts'
+import { RequestShares } from '../../../server/proxy/admission/request-shares.ts'
 import { GatewayError } from '../../../server/proxy/gateway-error.ts'
 
 const PATH = '/v1/chat/completions'

@@ -2,7 +2,7 @@
 // decision.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RequestShares, type RequestSlot } from '../../../server/proxy/shares/request-shares.ts'
+import { RequestShares, type RequestSlot } from '../../../server/proxy/admission/request-shares.ts'
 import { seeded } from '../../support/random.ts'
 
 const LIMITS = { open: 8, held: 800, body: 100 }

@@ -6,7 +6,7 @@
 // first: those of the account that uses most, unless it is its own, and there of the key that uses
 // most. A key is never evicted for one that would then use more, so two keys never evict each other
 // in turns.
-import { MaxHeap, type Ranked } from './heap.ts'
+import { MaxHeap, type Ranked } from './max-heap.ts'
 
 /**
  * In the resource's unit. `free` ≤ `key` ≤ `account`: total usage may reach this much by claims of

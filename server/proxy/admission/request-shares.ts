@@ -1,6 +1,6 @@
 // The resources shared by all proxied requests: slots for open requests, and memory for bodies that
 // have to be read completely.
-import { AccountUse, Claim, KeyUse, SharePool } from './pool.ts'
+import { AccountUse, Claim, KeyUse, SharePool } from './share-pool.ts'
 
 /** The limits of all requests together. */
 export interface SharesLimits {
