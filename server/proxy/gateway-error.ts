@@ -1,5 +1,5 @@
 // The proxy's own errors, thrown by any step of a request.
-import { rateLimitHeaders } from './forward/rate-limit-headers.ts'
+import { rateLimitHeaders } from './admission/key-limits.ts'
 import type { GatewayErrorCode } from './error-response.ts'
 import { counted } from '../common/counted.ts'
 

@@ -1,5 +1,5 @@
 // Sends our own responses: errors, minted keys and CORS preflights.
-import { tightestLimit } from './admission/key-limits.ts'
+import { limitHeaders } from './admission/key-limits.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
 import { onlyValueOf, valueOf } from '../http1/header-fields.ts'
@@ -11,7 +11,6 @@ import { transientProblem } from '../store/transient-errors.ts'
 import { presentedKey } from './authentication/presented-key.ts'
 import { errorResponse, jsonHeaders, type ErrorResponse } from './error-response.ts'
 import { corsHeaders, preflightHeaders } from './forward/cors.ts'
-import { rateLimitHeaders } from './forward/rate-limit-headers.ts'
 import { GatewayError, serviceUnavailable } from './gateway-error.ts'
 import { logRequest, type EndedRequest } from './log-request.ts'
 import type { RequestContext } from './request-context.ts'
@@ -115,12 +114,6 @@ function writeResponse(
   exchange.write(response.body)
   exchange.end()
   exchange.flush()
-}
-
-/** The rate-limit headers of every response to a key with a limit; none for any other. */
-export function limitHeaders(ledger: Pick<Ledger, 'leftFor'>, key: CachedKey | null): string[] {
-  const limit = key === null ? null : tightestLimit(ledger, key)
-  return limit === null ? [] : rateLimitHeaders(limit.rpm, limit.left)
 }
 
 const requestIdHeaders = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy-Request-Id', id]

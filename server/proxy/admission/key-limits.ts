@@ -1,4 +1,6 @@
-// A key's limits as callers see them: a child key has its parent's limit, and may have its own.
+// A key's limits as callers see them, and the headers that tell them. A child key has its parent's
+// limit, and may have its own.
+import { nameAt } from '../../http1/header-fields.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import type { Ledger, Remaining } from '../../ledger/ledger.ts'
 
@@ -49,4 +51,30 @@ export function fullLimit(
     if (wait !== null && (full === null || wait > full.wait)) full = { rpm, wait }
   }
   return full
+}
+
+/** The rate-limit headers of every response to a key with a limit; none for any other. */
+export function limitHeaders(ledger: Pick<Ledger, 'leftFor'>, key: CachedKey | null): string[] {
+  const limit = key === null ? null : tightestLimit(ledger, key)
+  return limit === null ? [] : rateLimitHeaders(limit.rpm, limit.left)
+}
+
+/**
+ * The headers that tell a key's limit (draft-ietf-httpapi-ratelimit-headers).
+ * @param rpm the limit, requests per minute
+ */
+export function rateLimitHeaders(rpm: number, { requests, reset }: Remaining): string[] {
+  return [
+    'RateLimit-Policy',
+    `"rpm";q=${rpm};w=60`,
+    'RateLimit',
+    `"rpm";r=${requests};t=${Math.ceil(reset / 1000)}`,
+  ]
+}
+
+/** Whether a response has its own rate-limit headers, which are passed on instead of ours. */
+export function tellsLimits(headers: readonly string[]): boolean {
+  for (let i = 0; i < headers.length; i += 2)
+    if (/^ratelimit(?:-|$)/i.test(nameAt(headers, i))) return true
+  return false
 }

@@ -6,7 +6,6 @@
 // first: those of the account that uses most, unless it is its own, and there of the key that uses
 // most. A key is never evicted for one that would then use more, so two keys never evict each other
 // in turns.
-import { MaxHeap, type Ranked } from './max-heap.ts'
 
 /**
  * In the resource's unit. `free` ≤ `key` ≤ `account`: total usage may reach this much by claims of
@@ -178,5 +177,80 @@ export class SharePool {
     if (key.newest !== null) return
     key.account.keys.remove(key)
     if (key.account.keys.top === null) this.#accounts.remove(key.account)
+  }
+}
+
+/** Something that a heap orders by `used`. It can be in one heap at a time. */
+interface Ranked {
+  used: number
+  /** Its index in the heap's array; -1: in no heap. Only the heap writes it. */
+  index: number
+}
+
+/**
+ * A binary max-heap of items by usage; each knows its index, so that one whose usage has changed is
+ * moved in O(log n).
+ */
+class MaxHeap<T extends Ranked> {
+  readonly #items: T[] = []
+
+  /** An item with the highest usage; null if the heap is empty. */
+  get top(): T | null {
+    return this.#items[0] ?? null
+  }
+
+  add(item: T): void {
+    if (item.index >= 0) return
+    item.index = this.#items.push(item) - 1
+    this.#rise(item)
+  }
+
+  remove(item: T): void {
+    const { index } = item
+    if (index < 0) return
+    item.index = -1
+    const last = this.#items.pop()
+    if (last === undefined || last === item) return
+    this.#put(last, index)
+    this.moved(last)
+  }
+
+  /** Call it when `used` of an item has changed; items of no heap are ignored. */
+  moved(item: T): void {
+    if (item.index < 0) return
+    this.#rise(item)
+    this.#sink(item)
+  }
+
+  #rise(item: T): void {
+    let { index } = item
+    while (index > 0) {
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- a parent stands before its children
+      const parent = this.#items[(index - 1) >> 1]!
+      if (parent.used >= item.used) break
+      this.#put(parent, index)
+      index = (index - 1) >> 1
+    }
+    this.#put(item, index)
+  }
+
+  #sink(item: T): void {
+    let { index } = item
+    for (;;) {
+      const left = this.#items[2 * index + 1]
+      if (left === undefined) break
+      const right = this.#items[2 * index + 2]
+      const child = right !== undefined && right.used > left.used ? right : left
+      if (child.used <= item.used) break
+      const next = child.index
+      this.#put(child, index)
+      index = next
+    }
+    this.#put(item, index)
+  }
+
+  #put(item: T, index: number): void {
+    this.#items[index] = item
+    item.index = index
   }
 }
