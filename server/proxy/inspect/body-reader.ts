@@ -27,7 +27,7 @@ export interface BodyScanner {
 /**
  * The reader for a body with these headers, or the reason that it cannot be read.
  *
- * @param parts receives the parts of a form
+ * @param parts receives the parts of a form; by default, a `PartReader`
  */
 export function scannerFor(
   rule: BodyRule,
@@ -35,7 +35,7 @@ export function scannerFor(
   headers: readonly string[],
   strict: boolean,
   findings: Findings,
-  parts: PartWatch = new PartReader(findings),
+  parts?: PartWatch,
 ): BodyScanner | InspectionError {
   const types = valuesOf(headers, 'content-type')
   const type = types[0] ?? ''
@@ -51,13 +51,14 @@ export function scannerFor(
       return unknownModel(
         'The body is multipart in a form in which its model cannot be determined.',
       )
+    const watch = parts ?? new PartReader(findings)
     if (rule.formJson !== undefined)
       return new FormJsonBody(boundary, rule.formJson, new JsonBody(places, strict, findings), {
         strict,
-        parts,
+        parts: watch,
       })
     return new FormBody(
-      new MultipartReader(boundary, places.fields, parts),
+      new MultipartReader(boundary, places.fields, watch),
       places,
       strict,
       findings,

@@ -1,7 +1,7 @@
 // Reads a request body to its end if all of it must be inspected before any of it may be forwarded.
 import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
-import { PieceList } from './piece-list.ts'
+import { PieceList } from './pieces.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
 
 /** A complete body, or why it was not read completely. */

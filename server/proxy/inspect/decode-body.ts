@@ -9,7 +9,7 @@ import {
   crc32,
 } from 'node:zlib'
 import { STEP_BYTES } from './scheduler.ts'
-import type { Source } from './source.ts'
+import type { Source } from './pieces.ts'
 
 /**
  * One of Node's decoders. `bytesWritten`: bytes of the input that belonged to the one stream that

@@ -10,7 +10,6 @@ import { headerRefs } from './header-refs.ts'
 import { inspectPartial, inspectStreamed } from './inspect-streamed.ts'
 import { inspectUpload } from './inspect-upload.ts'
 import {
-  modelOf,
   PLAIN,
   type CompleteBody,
   type InspectedRequest,
@@ -21,7 +20,7 @@ import { Inspection } from './inspection.ts'
 import { headModel } from './observer.ts'
 import { outboundBody } from './outbound-body.ts'
 import { loggedModel } from './places.ts'
-import { needsBody, resolveModels } from './resolve-models.ts'
+import { modelOf, needsBody, resolveModels } from './resolve-models.ts'
 import type { InspectionQueue } from './scheduler.ts'
 import { uploadKindOf } from './upload-kind.ts'
 
@@ -46,7 +45,8 @@ export async function inspectRequest(
   exchange.writeContinue()
   const { body } = exchange
   if (body === null) return inspectStreamed(target, [])
-  const kind = uploadKindOf({ ...target, headers: exchange.headers })
+  const isUpload = target.match.endpoint?.uploads !== undefined
+  const kind = isUpload ? uploadKindOf({ ...target, headers: exchange.headers }) : 'request'
   if (kind === 'parts') return inspectUpload(target, body, deps, reauthenticate)
   if (kind === 'content' && !mustBeRead(target)) return inspectStreamed(target, [])
   const reading = bufferBody(body, deps.limits.body, deps.limits, target.slot)

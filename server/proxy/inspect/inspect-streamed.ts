@@ -3,7 +3,6 @@ import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { BufferedBody } from './buffer-body.ts'
 import { BUFFERS_FULL } from './checked-upload.ts'
 import {
-  modelOf,
   PLAIN,
   type InspectedRequest,
   type InspectionDeps,
@@ -12,7 +11,7 @@ import {
 import { BodyObserver } from './observer.ts'
 import { batchLinesOf, outboundBody, withLines } from './outbound-body.ts'
 import { loggedModel } from './places.ts'
-import { resolveModels } from './resolve-models.ts'
+import { modelOf, resolveModels } from './resolve-models.ts'
 
 /** Inspects a body that could not be buffered completely. @throws GatewayError if it has to be */
 export async function inspectPartial(

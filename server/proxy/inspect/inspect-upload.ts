@@ -9,7 +9,6 @@ import { bufferBody, discardBody } from './buffer-body.ts'
 import { ambiguous, CheckedUpload } from './checked-upload.ts'
 import { inspectPartial, tooLarge } from './inspect-streamed.ts'
 import {
-  modelOf,
   PLAIN,
   type InspectedRequest,
   type InspectionDeps,
@@ -17,7 +16,7 @@ import {
 } from './inspected-request.ts'
 import { batchLinesOf, outboundBody, withLines } from './outbound-body.ts'
 import { loggedModel } from './places.ts'
-import { resolveModels } from './resolve-models.ts'
+import { modelOf, resolveModels } from './resolve-models.ts'
 import { uploadReaderOf } from './upload-kind.ts'
 
 /**

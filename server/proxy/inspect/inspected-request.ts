@@ -11,8 +11,6 @@ import type { BatchLines } from './batch-lines.ts'
 import type { BodyTimeouts, BufferedBody } from './buffer-body.ts'
 import type { CheckedUpload } from './checked-upload.ts'
 import type { BodyObserver } from './observer.ts'
-import { loggedModel } from './places.ts'
-import type { ModelResolution } from './resolve-models.ts'
 import type { InspectionQueue } from './scheduler.ts'
 
 /** The result of step 5. */
@@ -76,7 +74,3 @@ export const PLAIN = {
   upload: null,
   lines: null,
 } as const
-
-/** The model for the log: the first one named, or the one that was refused. */
-export const modelOf = (resolution: ModelResolution, match: Match): string | null =>
-  loggedModel((resolution.ok ? resolution.models[0] : resolution.model) ?? match.model)

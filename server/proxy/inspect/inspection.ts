@@ -14,7 +14,7 @@ import { PartReader } from './part-reader.ts'
 import { compilePaths, type BodyPaths } from './places.ts'
 import { withProse } from './prose.ts'
 import type { SlicedTask } from './scheduler.ts'
-import { PieceSource, type Source } from './source.ts'
+import { PieceSource, type Source } from './pieces.ts'
 import { UploadParts } from './upload-parts.ts'
 import { WordBodyScanner } from './words.ts'
 

@@ -9,6 +9,7 @@ import type { Provider } from '../providers/provider.ts'
 import type { ToolRun } from './tool-models.ts'
 import { ambiguous, unknownModel, type InspectionError } from './inspection-error.ts'
 import type { Inspection } from './inspection.ts'
+import { loggedModel } from './places.ts'
 
 /**
  * Names in the providers' spelling (`models/gemini-x`, an ARN, a deployment), in the order of the
@@ -25,6 +26,10 @@ export type ModelResolution =
       readonly ok: false
       /** The model that the key may not use, where that is why. */ readonly model?: string
     } & InspectionError)
+
+/** The model for the log: the first one named, or the one that was refused. */
+export const modelOf = (resolution: ModelResolution, match: Match): string | null =>
+  loggedModel((resolution.ok ? resolution.models[0] : resolution.model) ?? match.model)
 
 /** Whether a scoped key's body has to be read before the model is known. */
 export const needsBody = (match: Match): boolean =>
@@ -114,6 +119,8 @@ const printable = (name: string): string =>
       .replaceAll(/[^\u0020-\u007e…]/g, '?'),
   )
 
+const NONE: readonly string[] = []
+
 interface Reachable {
   readonly models: readonly string[]
   /** Whether a model is named where that is required. */
@@ -132,7 +139,7 @@ function reachable(
     return unknownModel(
       'The model that this endpoint runs is stored with the provider and not named in the request.',
     )
-  const query = queryModels(pathAndQuery, parameterOf(place))
+  const query = pathAndQuery.includes('?') ? queryModels(pathAndQuery, parameterOf(place)) : NONE
   if (query === null) return unknownModel('The query names the model in an ambiguous way.')
   if (isNamedLater === true) return { models: query, named: true, header: false }
   if (place.at === 'query')
@@ -143,7 +150,7 @@ function reachable(
         )
   const problem = inspected?.refusal ?? inspected?.findings.problem ?? null
   if (problem !== null) return problem
-  const named = headerModels(place.headers ?? [], headers)
+  const named = place.headers === undefined ? NONE : headerModels(place.headers, headers)
   return {
     models: [
       ...(match.model === null ? [] : [match.model]),

@@ -1,4 +1,6 @@
-// A body in memory: large pieces unchanged, small ones copied together. It is never one buffer.
+// A body in memory, as pieces: large ones unchanged, small ones copied together. It is never one
+// buffer. An inspection reads it in steps.
+import { STEP_BYTES } from './scheduler.ts'
 
 /**
  * From this size, a piece is kept uncopied, unless it is a small part of the memory that it keeps
@@ -78,4 +80,47 @@ export class PieceList {
 
 function isLarge(piece: Buffer): boolean {
   return piece.length >= LARGE_BYTES && piece.length * 4 >= piece.buffer.byteLength * 3
+}
+
+/** Supplies the bytes of one body, in order. */
+export interface Source {
+  /** Whether the body has ended. */
+  readonly ended: boolean
+  /**
+   * The next bytes, at most STEP_BYTES. `waiting`: there are none yet, and `resume` is called when
+   * there are; `broken`: the body will never be complete.
+   */
+  next(resume: () => void): Buffer | 'waiting' | 'end' | 'broken'
+  /** Stops reading. */
+  close(): void
+}
+
+/** The pieces of a body, unchanged. */
+export class PieceSource implements Source {
+  readonly #pieces: readonly Buffer[]
+  #at = 0
+  #offset = 0
+
+  constructor(pieces: readonly Buffer[]) {
+    this.#pieces = pieces
+  }
+
+  get ended(): boolean {
+    return this.#at === this.#pieces.length
+  }
+
+  next(): Buffer | 'end' {
+    const piece = this.#pieces[this.#at]
+    if (piece === undefined) return 'end'
+    const from = this.#offset
+    if (piece.length - from <= STEP_BYTES) {
+      this.#at++
+      this.#offset = 0
+      return from === 0 ? piece : piece.subarray(from)
+    }
+    this.#offset = from + STEP_BYTES
+    return piece.subarray(from, this.#offset)
+  }
+
+  close(): void {}
 }
