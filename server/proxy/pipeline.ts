@@ -2,7 +2,7 @@
 // found, or throws a GatewayError.
 import { UpstreamError, type HttpClient } from '../http1/client/client.ts'
 import type { HttpExchange } from '../http1/exchange.ts'
-import type { RawHeaders } from '../http1/header-fields.ts'
+import { valueOf, type RawHeaders } from '../http1/header-fields.ts'
 import { asksForWebSocket } from '../http1/websocket/handshake.ts'
 import { newId } from '../common/ids.ts'
 import type { TurnBudget } from '../common/fairness/turn-budget.ts'
@@ -25,6 +25,7 @@ import {
 import type { RelayResult } from './forward/relay.ts'
 import { ResponseRecorder, type RecorderDeps } from './forward/response-recorder.ts'
 import { GatewayError } from './gateway-error.ts'
+import { namesObjects } from './inspect/header-refs.ts'
 import { inspectRequest } from './inspect/inspect-request.ts'
 import type { InspectionDeps } from './inspect/inspected-request.ts'
 import { loggedModel } from './inspect/places.ts'
@@ -34,6 +35,7 @@ import {
   authorizeAgain,
   authorizeEndpoint,
   authorizeProvider,
+  endpointOf,
 } from './providers/authorize-endpoint.ts'
 import { logRequest, withoutHead, type EndedRequest } from './log-request.ts'
 import { RequestContext } from './request-context.ts'
@@ -105,7 +107,7 @@ async function proxyRequest(
 
   // 2. Authenticate the key, and take one of its slots for open requests.
   const named = route.upstream?.provider ?? null
-  const wantsSocket = asksForWebSocket(headers)
+  const wantsSocket = valueOf(headers, 'upgrade') !== undefined && asksForWebSocket(headers)
   const presented = readCredential(headers, named, address.queryCredentials, wantsSocket)
   const isKeyInQuery = presented.fromQuery
   context.progress = { step: 'routed', route, isKeyInQuery }
@@ -121,13 +123,12 @@ async function proxyRequest(
     const { provider } = upstream
 
     const authenticate = (): CachedKey => authenticateKey(deps.keys, presented, deps.clock)
-    if (
-      await mintedInstead(deps, context, { slot, provider, pathAndQuery, presented, authenticate })
-    )
-      return
 
     // 4. Classify the endpoint.
-    const match = authorizeEndpoint(route, address, provider, method, key)
+    const match = endpointOf(route, address, upstream, method)
+    const token = { slot, provider, pathAndQuery, presented, authenticate }
+    if (match.class === 'minting' && (await mintedInstead(deps, context, token))) return
+    authorizeEndpoint(match, address, provider, method, key)
     const socket = wantsSocket ? socketOf(exchange, match, pathAndQuery) : null
 
     // 5. Check the models and the stored objects that the request can reach.
@@ -138,12 +139,13 @@ async function proxyRequest(
       authenticate,
     )
     if (inspected === null) return
-    const { key: keyNow, model } = inspected
+    const { key: keyNow, model, objects, outsideProse } = inspected
     context.progress = { step: 'inspected', route, isKeyInQuery, key: keyNow, model }
     authorizeAgain(keyNow, provider, match, method)
     const request = { provider, key: keyNow, match, method, headers, pathAndQuery }
-    const { objects, outsideProse } = inspected
-    const makerCredential = await checkOwnership(deps.objects, request, objects, outsideProse)
+    const makerCredential = namesObjects(request, objects)
+      ? await checkOwnership(deps.objects, request, objects, outsideProse)
+      : null
 
     // 6. Check the key's limit, and write the reservation.
     const admitted = await admitRequest(
@@ -220,7 +222,7 @@ async function forwardAdmitted(
     pathAndQuery: request.pathAndQuery,
     inspected,
     admitted: forwardable.admitted,
-    namesForeignObject: namesForeignObject(deps.objects, request),
+    namesForeignObject: match.objects.length > 0 && namesForeignObject(deps.objects, request),
     mayStartBatch: lines === null ? null : () => mayStartBatch(deps.objects, request, lines),
   })
   const guards = guardsOf(deps, exchange, request, forwardable, (error) => {

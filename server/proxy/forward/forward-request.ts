@@ -47,6 +47,8 @@ export interface ResponseGuards {
   readonly upload: UploadGuard | null
 }
 
+const NONE: ResponseGuards = { models: null, objects: null, secrets: null, upload: null }
+
 /**
  * The guards of a request's response.
  * @param sendError sends an error of ours instead of the response
@@ -58,6 +60,9 @@ export function guardsOf(
   { slot, inspected }: Pick<Forwardable, 'slot' | 'inspected'>,
   sendError: (error: unknown) => void,
 ): ResponseGuards {
+  const { upload } = inspected
+  // The response to a call of a model is passed on unread.
+  if (request.match.class === 'model' && request.method !== 'GET' && upload === null) return NONE
   const models = isLimitedList(request)
     ? new FilteredModelList(exchange, {
         ...request,
@@ -67,7 +72,6 @@ export function guardsOf(
         sendError: (reason) => sendError(modelListError(reason)),
       })
     : null
-  const { upload } = inspected
   const secrets =
     request.match.class === 'unknown'
       ? new SecretGuard(exchange, slot, (reason) => sendError(secretError(reason)))

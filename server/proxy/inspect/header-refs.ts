@@ -43,19 +43,34 @@ export function headerRefs(
   return found ?? NOTHING
 }
 
-/** The stored models named by headers in which the endpoint expects a model. */
-export function modelRefs(
-  { ids }: Provider,
-  { endpoint }: Match,
-  raw: readonly string[],
-): readonly ObjectRef[] {
-  const place = endpoint?.model
-  const names = place !== undefined && 'body' in place ? place.headers : undefined
-  const { models } = ids ?? {}
-  return names === undefined || models === undefined
-    ? NOTHING
-    : headerModels(names, raw).flatMap((name) => models.refsOf(name))
+/** The parts of a request that name objects outside its body. */
+interface NamingRequest {
+  readonly provider: Provider
+  readonly match: Match
+  readonly headers: readonly string[]
 }
+
+/** The objects that a request's headers name, and the stored models in headers for a model. */
+export function refsInHead({ provider, match, headers }: NamingRequest): readonly ObjectRef[] {
+  const spelled = headerRefs(
+    provider,
+    headers,
+    match.class === 'unknown' ? provider.unknownIds : provider.ids,
+  )
+  const place = match.endpoint?.model
+  const names = place !== undefined && 'body' in place ? place.headers : undefined
+  const models = provider.ids?.models
+  return names === undefined || models === undefined
+    ? spelled
+    : spelled.concat(headerModels(names, headers).flatMap((name) => models.refsOf(name)))
+}
+
+/**
+ * Whether a request names stored objects, or lists them: only then it matters whose they are.
+ * @param named the objects in its path, query and body
+ */
+export const namesObjects = (request: NamingRequest, named: readonly ObjectRef[]): boolean =>
+  named.length > 0 || request.match.endpoint?.lists !== undefined || refsInHead(request).length > 0
 
 function spelledIn(value: string, ids: IdForms): readonly ObjectRef[] {
   let values = seen.get(ids)

@@ -1,6 +1,5 @@
 // Step 5: finds the models and stored objects that a request can reach. Its body is read as far as
 // needed.
-import { bodyRuleOf } from '../providers/endpoint.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
@@ -69,7 +68,7 @@ export async function inspectRequest(
 
 /** Whether a body has to be read before any of it is forwarded, even if it is a file. */
 function mustBeRead({ key, match }: InspectionTarget): boolean {
-  return (!key.scope.all && needsBody(match)) || bodyRuleOf(match)?.objects !== undefined
+  return (!key.scope.all && needsBody(match)) || match.body?.objects !== undefined
 }
 
 /**

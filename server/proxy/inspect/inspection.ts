@@ -1,6 +1,6 @@
 // The inspection of one buffered body, step by step.
 import { valuesOf, without } from '../../http1/header-fields.ts'
-import { bodyRuleOf, namesModelsAnywhere, type Match } from '../providers/endpoint.ts'
+import { namesModelsAnywhere, type Match } from '../providers/endpoint.ts'
 import { isTwofoldType } from './outside-body.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -57,7 +57,7 @@ export class Inspection implements SlicedTask {
 
   /** @param pieces the whole body, in pieces of any length */
   constructor(question: InspectionInput, pieces: readonly Buffer[]) {
-    const rule = bodyRuleOf(question.match) ?? NOTHING_WANTED
+    const rule = question.match.body ?? NOTHING_WANTED
     this.#question = question
     this.#pieces = pieces
     this.#places = compilePaths(rule)

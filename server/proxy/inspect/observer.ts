@@ -2,7 +2,7 @@
 // compressed bodies are not read.
 import { valuesOf } from '../../http1/header-fields.ts'
 import { headerModels, parameterOf, queryModels } from './outside-body.ts'
-import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/endpoint.ts'
 import { scannerFor, type BodyScanner } from './body-reader.ts'
 import { Findings } from './findings.ts'
 import { compilePaths } from './places.ts'
@@ -15,7 +15,7 @@ export class BodyObserver {
 
   constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
     this.#model = headModel(match, pathAndQuery, headers)
-    const rule = bodyRuleOf(match)
+    const rule = match.body
     if (
       rule === null ||
       valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')

@@ -1,6 +1,6 @@
 // Decides how to search the body of an upload for objects: a file is content, its metadata is not.
 import { valuesOf } from '../../http1/header-fields.ts'
-import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/endpoint.ts'
 import { isMultipart } from './body-reader.ts'
 import { isIdentity } from './decode-body.ts'
 import { Findings } from './findings.ts'
@@ -58,7 +58,7 @@ const UPLOAD = 'upload'
 
 /** A reader for the parts of an upload. */
 export function uploadReaderOf({ provider, match, headers }: UploadRequest): UploadReader {
-  const places = compilePaths(bodyRuleOf(match) ?? { required: [] })
+  const places = compilePaths(match.body ?? { required: [] })
   const [type = ''] = valuesOf(headers, 'content-type')
   const related = match.endpoint?.uploads === 'body' ? relatedBoundaryOf(type) : null
   const findings: Findings = findingsOf(provider, match, places, false)

@@ -6,7 +6,7 @@ import type { CachedKey } from '../../keys/cache.ts'
 import type { BatchLines } from '../inspect/batch-lines.ts'
 import { GuardedList } from './checked-list.ts'
 import { FeedGuard } from './feed-guard.ts'
-import { headerRefs, modelRefs } from '../inspect/header-refs.ts'
+import { namesObjects, refsInHead } from '../inspect/header-refs.ts'
 import type { Denial } from './denials.ts'
 import type { ObjectOwners } from './objects.ts'
 import type { Match } from '../providers/endpoint.ts'
@@ -57,17 +57,10 @@ export function checkOwnership(
   named: readonly ObjectRef[],
   outsideProse?: () => readonly ObjectRef[],
 ): string | null | Promise<string | null> {
-  const { provider, match, headers } = request
-  const forms = match.class === 'unknown' ? provider.unknownIds : provider.ids
-  const spelled = headerRefs(provider, headers, forms)
-  const inHeaders =
-    provider.ids?.models === undefined
-      ? spelled
-      : spelled.concat(modelRefs(provider, match, headers))
-  if (named.length === 0 && inHeaders.length === 0 && match.endpoint?.lists === undefined)
-    return null
-  const besides = outsideProse && (() => outsideProse().concat(inHeaders))
-  return verify(objects, request, inHeaders.length === 0 ? named : named.concat(inHeaders), besides)
+  if (!namesObjects(request, named)) return null
+  const inHead = refsInHead(request)
+  const besides = outsideProse && (() => outsideProse().concat(inHead))
+  return verify(objects, request, inHead.length === 0 ? named : named.concat(inHead), besides)
 }
 
 /** Whether the path of a request names an object that its key did not create. */

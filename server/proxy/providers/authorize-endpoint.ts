@@ -5,7 +5,7 @@ import { GatewayError } from '../gateway-error.ts'
 import type { Route } from '../target/route-cache.ts'
 import type { UpstreamAddress } from '../target/parse-target.ts'
 import { changesStored } from './changes.ts'
-import { classify, refuseEndpoint, refuseUnknown, type Match } from './endpoint.ts'
+import { classify, type Match } from './endpoint.ts'
 import { decodedFully } from './object-ref.ts'
 import type { Provider, Upstream } from './provider.ts'
 
@@ -27,23 +27,27 @@ export function authorizeProvider(
   return upstream
 }
 
+/** Step 4: the endpoint of an address; the route caches it. */
+export function endpointOf(
+  route: Route,
+  { pathAndQuery }: UpstreamAddress,
+  { provider, hostParts }: Upstream,
+  method: string,
+): Match {
+  return (route.match ??= classify(provider, method, pathAndQuery, hostParts))
+}
+
 /**
- * Step 4: the endpoint of an address; the route caches it.
+ * Checks whether a key may call an endpoint.
  * @throws GatewayError `endpoint_not_allowed`, `model_not_allowed`, `invalid_upstream_url`
  */
 export function authorizeEndpoint(
-  route: Route,
+  match: Match,
   { pathAndQuery }: UpstreamAddress,
   provider: Provider,
   method: string,
   key: CachedKey,
-): Match {
-  const match = (route.match ??= classify(
-    provider,
-    method,
-    pathAndQuery,
-    route.upstream?.hostParts,
-  ))
+): void {
   const refused = refuseEndpoint(match, !key.scope.all)
   if (refused !== null) throw new GatewayError(refused.code, refused.message)
   refuseSlashes(match, pathAndQuery)
@@ -51,7 +55,6 @@ export function authorizeEndpoint(
   const unknown = key.objects === 'own' ? refuseUnknown(match, method) : null
   if (unknown !== null) throw new GatewayError('endpoint_not_allowed', unknown)
   checkReadOnly(key, match, method)
-  return match
 }
 
 const DOUBLED_SLASH = /^[^?]*\/\//
@@ -131,4 +134,61 @@ function checkReadOnly({ readOnly }: CachedKey, match: Match, method: string): v
       'endpoint_not_allowed',
       'This key may generate and read, but not change what the provider stores.',
     )
+}
+
+/**
+ * Why a key with `objects: own` may not call an unknown endpoint, because it is unknown what it
+ * would read or change; null if it may.
+ */
+function refuseUnknown({ class: kind, procedure }: Match, method: string): string | null {
+  if (kind !== 'unknown' || (method === 'POST' && procedure !== true)) return null
+  return 'This endpoint is not known to the proxy, and this key may only reach objects of its own.'
+}
+
+/**
+ * Why a request may not call this endpoint, or null if it may; `scoped` for a key that is limited
+ * to models.
+ */
+export function refuseEndpoint(
+  match: Match,
+  scoped: boolean,
+): {
+  code: 'endpoint_not_allowed' | 'model_not_allowed' | 'invalid_upstream_url'
+  message: string
+} | null {
+  if (match.class === 'minting')
+    return {
+      code: 'endpoint_not_allowed',
+      message: 'This endpoint hands out access to the provider, so no proxy key may call it.',
+    }
+  if (match.class === 'admin')
+    return {
+      code: 'endpoint_not_allowed',
+      message: 'This endpoint administers the provider account, so no proxy key may call it.',
+    }
+  if (match.class !== 'unknown') return null
+  if (match.spelling !== 'plain' && scoped) {
+    return {
+      code: 'model_not_allowed',
+      message:
+        'The spelling of the path makes its model ambiguous. This key is limited to certain models.',
+    }
+  }
+  if (match.spelling === 'long')
+    return {
+      code: 'endpoint_not_allowed',
+      message: 'The path of the upstream address has too many segments.',
+    }
+  if (match.spelling === 'dots')
+    return {
+      code: 'invalid_upstream_url',
+      message: 'The path of the upstream address has . or .. segments.',
+    }
+  if (scoped)
+    return {
+      code: 'endpoint_not_allowed',
+      message:
+        'This endpoint is not known to the proxy, and this key is limited to certain models.',
+    }
+  return null
 }

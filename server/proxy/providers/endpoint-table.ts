@@ -1,5 +1,5 @@
 // Compiles the rows of a provider for lookup by method and path.
-import type { EndpointRow } from './endpoint-row.ts'
+import type { BodyRule, EndpointRow } from './endpoint-row.ts'
 import { ANY_KIND } from './ids.ts'
 import { OF_UNKNOWN_KIND } from './unknown-ids.ts'
 import { plainKind, VERSION } from './object-ref.ts'
@@ -159,4 +159,18 @@ export function compileEndpoints(
     kinds: [...kinds],
     words: fixed,
   }
+}
+
+/** The places of interest in an endpoint's request bodies, or null if there are none. */
+export function bodyRuleOf({ model, names }: EndpointRow): BodyRule | null {
+  if (model !== undefined && 'body' in model) return model.body
+  return names === undefined ? null : namesRule(names)
+}
+
+const namesRules = new WeakMap<object, BodyRule>()
+/** One rule for one table of names, so that its paths are compiled once. */
+function namesRule(objects: Readonly<Record<string, string>>): BodyRule {
+  let rule = namesRules.get(objects)
+  if (!rule) namesRules.set(objects, (rule = { required: [], objects }))
+  return rule
 }

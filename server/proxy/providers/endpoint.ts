@@ -2,7 +2,7 @@
 // 5 of the contract.
 import { closedEverywhere } from './closed.ts'
 import type { Asks, BodyRule, EndpointClass, EndpointRow } from './endpoint-row.ts'
-import { PLACES, type FoundRow } from './endpoint-table.ts'
+import { bodyRuleOf, PLACES, type FoundRow } from './endpoint-table.ts'
 import { givesModel } from './id-names.ts'
 import { decodedFully, looseName, objectRef, withoutFormat, type ObjectRef } from './object-ref.ts'
 import type { Provider } from './provider.ts'
@@ -14,6 +14,8 @@ import { loosen, NO_OBJECTS, resembling, unknownMatch, type Loose } from './unkn
 export interface Match {
   readonly class: EndpointClass | 'unknown'
   readonly endpoint: EndpointRow | null
+  /** The places of interest in its request bodies; null if there are none. */
+  readonly body: BodyRule | null
   /** The row's pattern, for the ledger; `''` for an unknown endpoint. */
   readonly pattern: string
   /** The model that the path names, decoded. */
@@ -41,20 +43,6 @@ export interface Match {
  */
 export const namesModelsAnywhere = (match: Match): boolean =>
   match.class === 'unknown' || match.endpoint?.model?.at === 'stored'
-
-/** The places of interest in an endpoint's request bodies, or null if there are none. */
-export function bodyRuleOf({ endpoint }: Match): BodyRule | null {
-  if (endpoint?.model !== undefined && 'body' in endpoint.model) return endpoint.model.body
-  return endpoint?.names === undefined ? null : namesRule(endpoint.names)
-}
-
-const namesRules = new WeakMap<object, BodyRule>()
-/** One rule for one table of names, so that its paths are compiled once. */
-function namesRule(objects: Readonly<Record<string, string>>): BodyRule {
-  let rule = namesRules.get(objects)
-  if (!rule) namesRules.set(objects, (rule = { required: [], objects }))
-  return rule
-}
 
 /**
  * Finds the endpoint of a request.
@@ -200,6 +188,7 @@ function literalMatch(row: EndpointRow, path: string, hostParts: HostParts): Mat
   return {
     class: row.class,
     endpoint: row,
+    body: bodyRuleOf(row),
     pattern: path,
     model: row.modelName === undefined ? null : filled(row.modelName, {}, hostParts),
     objects: NO_OBJECTS,
@@ -253,7 +242,8 @@ function rowMatch(
   }
   if (modelObject !== undefined && model !== null) objects.push(objectRef(modelObject, model))
   if (model !== null && ids?.models !== undefined) objects.push(...ids.models.refsOf(model))
-  return { class: row.class, endpoint: row, pattern, model, objects, spelling: 'plain' }
+  const body = bodyRuleOf(row)
+  return { class: row.class, endpoint: row, body, pattern, model, objects, spelling: 'plain' }
 }
 
 /**
@@ -284,61 +274,4 @@ function modelInBase(base: string): string | null {
   const name = segments.slice(naming + 1)
   while (/^(?:v\d+\w*|openai)$/i.test(name.at(-1) ?? '')) name.pop()
   return name.length === 0 ? null : name.join('/')
-}
-
-/**
- * Why a key with `objects: own` may not call an unknown endpoint, because it is unknown what it
- * would read or change; null if it may.
- */
-export function refuseUnknown({ class: kind, procedure }: Match, method: string): string | null {
-  if (kind !== 'unknown' || (method === 'POST' && procedure !== true)) return null
-  return 'This endpoint is not known to the proxy, and this key may only reach objects of its own.'
-}
-
-/**
- * Why a request may not call this endpoint, or null if it may; `scoped` for a key that is limited
- * to models.
- */
-export function refuseEndpoint(
-  match: Match,
-  scoped: boolean,
-): {
-  code: 'endpoint_not_allowed' | 'model_not_allowed' | 'invalid_upstream_url'
-  message: string
-} | null {
-  if (match.class === 'minting')
-    return {
-      code: 'endpoint_not_allowed',
-      message: 'This endpoint hands out access to the provider, so no proxy key may call it.',
-    }
-  if (match.class === 'admin')
-    return {
-      code: 'endpoint_not_allowed',
-      message: 'This endpoint administers the provider account, so no proxy key may call it.',
-    }
-  if (match.class !== 'unknown') return null
-  if (match.spelling !== 'plain' && scoped) {
-    return {
-      code: 'model_not_allowed',
-      message:
-        'The spelling of the path makes its model ambiguous. This key is limited to certain models.',
-    }
-  }
-  if (match.spelling === 'long')
-    return {
-      code: 'endpoint_not_allowed',
-      message: 'The path of the upstream address has too many segments.',
-    }
-  if (match.spelling === 'dots')
-    return {
-      code: 'invalid_upstream_url',
-      message: 'The path of the upstream address has . or .. segments.',
-    }
-  if (scoped)
-    return {
-      code: 'endpoint_not_allowed',
-      message:
-        'This endpoint is not known to the proxy, and this key is limited to certain models.',
-    }
-  return null
 }

@@ -1,6 +1,6 @@
 // Finds the possible meanings of a path without a row, read as the most lenient server would.
 import type { Match } from './endpoint.ts'
-import type { Resembled } from './endpoint-table.ts'
+import { bodyRuleOf, type Resembled } from './endpoint-table.ts'
 import { ANY_KIND } from './ids.ts'
 import { decodedFully, withoutFormat, type ObjectRef } from './object-ref.ts'
 import type { Provider } from './provider.ts'
@@ -22,6 +22,7 @@ export function unknownMatch(path: string, loose: Loose): Match {
   return {
     class: 'unknown',
     endpoint: null,
+    body: null,
     pattern: '',
     model: null,
     objects: NO_OBJECTS,
@@ -51,11 +52,12 @@ export function resembling(
   const stored = chosenNames === true ? namesInCollections(segments) : NO_NAMES
   const isPerhaps = (name: string): boolean =>
     !stored.has(name) && (ids === undefined || !namesObject(name, ids))
+  const asked = method === 'HEAD' ? 'GET' : method
+  const endpoint = resembled.find(({ methods }) => methods.includes(asked))?.row ?? null
   return {
     ...unknown,
-    endpoint:
-      resembled.find(({ methods }) => methods.includes(method === 'HEAD' ? 'GET' : method))?.row ??
-      null,
+    endpoint,
+    body: endpoint && bodyRuleOf(endpoint),
     objects: [...names]
       .filter((name) => !endpoints.words.has(name))
       .map((name) => ({

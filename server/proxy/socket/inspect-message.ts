@@ -47,6 +47,7 @@ const tableOf = oncePerRow<SignTable<ClientSign>>(
 const matchOf = oncePerRow<Match>(({ body }) => ({
   class: 'model',
   endpoint: { on: 'POST /', class: 'model', model: { at: 'path', body } },
+  body,
   pattern: '/',
   model: null,
   objects: [],

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
+import { refuseEndpoint } from '../../../server/proxy/providers/authorize-endpoint.ts'
+import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 
@@ -26,6 +27,17 @@ function classOf(endpoint: string): string {
   }
   return match.class
 }
+
+test('every endpoint that gives a child key is closed otherwise', () => {
+  for (const { provider, origin, hostParts } of createProviderTable().upstreams)
+    for (const endpoint of Object.keys(provider.mints ?? {})) {
+      const [method = '', path = ''] = endpoint.split(' ')
+      for (const query of ['', '?', '?a=b']) {
+        const match = classify(provider, method, path + query, hostParts)
+        assert.equal(match.class, 'minting', `${origin}${path}${query}`)
+      }
+    }
+})
 
 /**
  * TABLE of endpoints that return access to the provider, each with where its provider describes it.
