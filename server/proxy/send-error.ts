@@ -11,6 +11,7 @@ import { transientProblem } from '../store/transient-errors.ts'
 import { presentedKey } from './authentication/presented-key.ts'
 import { errorResponse, jsonHeaders, type ErrorResponse } from './error-response.ts'
 import { corsHeaders, preflightHeaders } from './forward/cors.ts'
+import { SANDBOX } from './forward/sandbox.ts'
 import { GatewayError, serviceUnavailable } from './gateway-error.ts'
 import { logRequest, type EndedRequest } from './log-request.ts'
 import type { RequestContext } from './request-context.ts'
@@ -23,17 +24,6 @@ export interface ErrorDeps {
   readonly keys: KeyCache
   readonly refusalLog: RefusalLog
 }
-
-/**
- * Prevents a browser that opens a response as a page from giving it our origin, or guessing its
- * type.
- */
-export const SANDBOX: readonly string[] = [
-  'Content-Security-Policy',
-  'sandbox',
-  'X-Content-Type-Options',
-  'nosniff',
-]
 
 /**
  * Ends a request that was refused, or that failed on our side. Never throws.

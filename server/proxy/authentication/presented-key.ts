@@ -1,16 +1,19 @@
-// Finds the proxy key of a request, in the places where clients of its provider put the provider's
-// key.
-import { nameAt, valueAt } from '../../http1/header-fields.ts'
+// Finds proxy keys in a request: the one that it presents, in the places where clients of its
+// provider put the provider's key, and any in data for the provider. A key opens this server, so no
+// provider may get one.
+import { SECRET_TEXT_LENGTH } from '../../common/secrets.ts'
+import { nameAt, valueAt, valueOf } from '../../http1/header-fields.ts'
 import { offeredProtocols } from '../../http1/websocket/handshake.ts'
+import { decodedFully } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import { keysIn } from '../socket/subprotocols.ts'
-import { isBare, TARGET_HEADER, type QueryCredential } from '../target/parse-target.ts'
+import type { QueryCredential } from '../target/parse-target.ts'
 
 /**
  * TABLE of headers, besides `Authorization` and the one in the provider's row, in which clients
  * send a key (lower case).
  */
-const KEY_HEADERS: ReadonlySet<string> = new Set([
+export const KEY_HEADERS: ReadonlySet<string> = new Set([
   'x-api-key',
   'x-goog-api-key',
   'api-key',
@@ -21,31 +24,14 @@ const KEY_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 const AUTHORIZATION = 'authorization'
-/** The prefix of every proxy key; other values are not ours and are dropped. */
+/** The prefix of every proxy key; other credentials are not ours and are dropped. */
 const PREFIX = 'tmk_'
+/** A whole key (server/common/secrets.ts), anywhere in a text. */
+const KEY = /tmk_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}/
+/** Base64 text that is long enough for a key. */
+const BASE64 = /[A-Za-z0-9+/_-]{80,}/g
 /** A key in `Authorization`, after any scheme. */
 const IN_AUTHORIZATION = /^(?:\S+[ \t]+)?(tmk_\S+)[ \t]*$/
-
-const varyByProvider = new WeakMap<Provider, string>()
-
-/**
- * The request headers on which a response depends, for `Vary` (RFC 9110, section 12.5.5): those
- * that may contain a key (caches know only `Authorization`), `Origin`, and the header that names
- * the upstream if the target does not.
- */
-export function varyHeader(provider: Provider, target: string): string {
-  let names = varyByProvider.get(provider)
-  if (names === undefined) {
-    const all = new Set([
-      AUTHORIZATION,
-      ...KEY_HEADERS,
-      provider.auth.header.toLowerCase(),
-      'origin',
-    ])
-    varyByProvider.set(provider, (names = [...all].join(', ')))
-  }
-  return isBare(target) ? `${names}, ${TARGET_HEADER}` : names
-}
 
 /** A key as it was presented. */
 export interface PresentedKey {
@@ -76,9 +62,11 @@ export function presentedKey(
     if (found !== undefined && found !== value.trimEnd()) return null
     found = value.trimEnd()
   }
-  for (const key of keysIn(offeredProtocols(headers))) {
-    if (found !== undefined && found !== key) return null
-    found = key
+  if (valueOf(headers, 'sec-websocket-protocol') !== undefined) {
+    for (const key of keysIn(offeredProtocols(headers))) {
+      if (found !== undefined && found !== key) return null
+      found = key
+    }
   }
   let fromQuery = false
   if (queryKeys.length > 0) {
@@ -104,5 +92,28 @@ function mayCarryKey(name: string, provider: Provider | null): boolean {
     auth !== undefined &&
     auth.header.toLowerCase() === name &&
     (name !== AUTHORIZATION || auth.scheme === undefined)
+  )
+}
+
+/** Whether a path or query contains a key, also percent-encoded. */
+export function addressContainsKey(pathAndQuery: string): boolean {
+  if (pathAndQuery.length < SECRET_TEXT_LENGTH) return false
+  return (
+    KEY.test(pathAndQuery) ||
+    (pathAndQuery.includes('%') &&
+      pathAndQuery.split(/[/?&=]/).some((part) => KEY.test(decodedFully(part))))
+  )
+}
+
+/**
+ * Whether a header's value contains a key, which is allowed only in the headers that we read.
+ * Shorter values cannot.
+ */
+export function valueContainsKey(value: string): boolean {
+  if (value.length < SECRET_TEXT_LENGTH) return false
+  if (value.includes(PREFIX) || (value.includes('%') && decodedFully(value).includes(PREFIX)))
+    return true
+  return (value.match(BASE64) ?? []).some((text) =>
+    KEY.test(Buffer.from(text, 'base64').toString('latin1')),
   )
 }

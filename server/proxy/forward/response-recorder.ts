@@ -1,11 +1,13 @@
 // Steps 8 and 9: observes a response in transit, and completes the ledger's row when it is over.
 import type { Clock } from '../../common/clock.ts'
-import { valueOf, valuesOf, without, type RawHeaders, valueAt } from '../../http1/header-fields.ts'
+import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { AdmittedRequest } from '../admission/admit-request.ts'
 import { limitHeaders, tellsLimits } from '../admission/key-limits.ts'
 import type { InspectedRequest } from '../inspect/inspected-request.ts'
 import { corsHeaders } from './cors.ts'
+import { isHarmless, withSandbox } from './sandbox.ts'
+import { isCacheable, varyHeader } from './vary.ts'
 import { retryAfter, type Credential, type CredentialPool } from '../credentials/pool.ts'
 import type { FailureCode } from '../credentials/health.ts'
 import { responseHeaders } from './apply-header-rules.ts'
@@ -16,15 +18,13 @@ import { inputKindOf } from '../inspect/batch-lines.ts'
 import { BATCH_INPUT } from '../inspect/places.ts'
 import type { ObjectOrigin, ObjectOwners } from '../objects/objects.ts'
 import type { UpstreamErrorRow } from '../../store/schema.ts'
-import { varyHeader } from '../authentication/presented-key.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Upstream } from '../providers/provider.ts'
 import { GATEWAY_ERRORS, type GatewayErrorCode } from '../error-response.ts'
 import type { ResponseFilter, RelayResult } from './relay.ts'
 import type { RequestContext } from '../request-context.ts'
-import { SANDBOX } from '../send-error.ts'
 import type { ForwardedStats } from '../log-request.ts'
-import { ErrorText, upstreamRequestId } from './upstream-error.ts'
+import { ErrorText } from './upstream-error.ts'
 import type { Route } from '../target/route-cache.ts'
 
 /** Dependencies shared by all recorders. */
@@ -296,40 +296,31 @@ export class ResponseRecorder implements ResponseFilter {
   }
 }
 
-/**
- * Types that a browser never renders as a page: data and media, except XML. Any other type might be
- * a page, and so might a missing type, or two types, of which browsers use the last.
- */
-const HARMLESS_TYPE =
-  /^(?:application\/(?:json|jsonl|x-ndjson|octet-stream)|text\/event-stream|(?:audio|video|image)\/(?!svg|[\w.+-]*xml)[\w.+-]+)[ \t]*(?:;[^,]*)?$/i
+/** Maximum characters of a request's id. */
+const MAX_ID = 200
 
 /**
- * Headers that allow caching or revalidation of a response (RFC 9111, sections 4.2 and 4.3). Most
- * API responses have none of them and are passed on unchanged.
+ * TABLE of the headers in which providers send a request's id, the likeliest first (their API
+ * references; `cf-ray` is from Cloudflare in front of them).
  */
-const CACHING_HEADERS: ReadonlySet<string> = new Set([
-  'cache-control',
-  'expires',
-  'etag',
-  'last-modified',
-])
-
-const isCacheable = (headers: RawHeaders): boolean =>
-  headers.some(
-    (name, i) =>
-      i % 2 === 0 &&
-      CACHING_HEADERS.has(name.toLowerCase()) &&
-      !/^no-store$/i.test(valueAt(headers, i).trim()),
-  )
-
-function isHarmless(headers: RawHeaders): boolean {
-  const types = valuesOf(headers, 'content-type')
-  const [type] = types
-  return type !== undefined && types.length === 1 && HARMLESS_TYPE.test(type)
-}
-
-/** The provider's own value is dropped, because only the first of two counts. */
-const withSandbox = (headers: RawHeaders): RawHeaders => [
-  ...without(headers, 'x-content-type-options'),
-  ...SANDBOX,
+const ID_HEADERS = [
+  'x-request-id',
+  'request-id',
+  'x-amzn-requestid',
+  'apim-request-id',
+  'x-ms-request-id',
+  'x-goog-request-id',
+  'mistral-correlation-id',
+  'x-ds-trace-id',
+  'x-debug-trace-id',
+  'cf-ray',
 ]
+
+/** The upstream's id of a request, or null if its head has none. */
+function upstreamRequestId(headers: RawHeaders, mask: Mask): string | null {
+  for (const name of ID_HEADERS) {
+    const value = valueOf(headers, name)
+    if (value !== undefined && value !== '') return mask.text(value).slice(0, MAX_ID)
+  }
+  return null
+}

@@ -1,6 +1,5 @@
-// An upstream's error, for the ledger: its first bytes as text, without our credential, and the
-// upstream's id of the request.
-import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
+// An upstream's error, for the ledger: its first bytes as text, without our credential.
+import type { RawHeaders } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from './content-decoding.ts'
 import type { Mask } from '../masking/mask.ts'
 
@@ -10,35 +9,6 @@ export const MAX_TEXT_BYTES = 2_048
 const MARGIN_BYTES = 4_096
 /** Maximum bytes of an encoded error that are decoded. */
 const MAX_ENCODED = 65_536
-/** Maximum characters of a request's id. */
-const MAX_ID = 200
-
-/**
- * TABLE of the headers in which providers send a request's id, the likeliest first (their API
- * references; `cf-ray` is from Cloudflare in front of them).
- */
-const ID_HEADERS = [
-  'x-request-id',
-  'request-id',
-  'x-amzn-requestid',
-  'apim-request-id',
-  'x-ms-request-id',
-  'x-goog-request-id',
-  'mistral-correlation-id',
-  'x-ds-trace-id',
-  'x-debug-trace-id',
-  'cf-ray',
-]
-
-/** The upstream's id of a request, or null if its head has none. */
-export function upstreamRequestId(headers: RawHeaders, mask: Mask): string | null {
-  for (const name of ID_HEADERS) {
-    const value = valueOf(headers, name)
-    if (value !== undefined && value !== '') return mask.text(value).slice(0, MAX_ID)
-  }
-  return null
-}
-
 /** Reads the beginning of one error in transit. */
 export class ErrorText {
   readonly #mask: Mask

@@ -4,13 +4,7 @@ import { METHODS } from '../forward/cors.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { onlyValueOf, nameAt, valueAt } from '../../http1/header-fields.ts'
 import { asksForWebSocket } from '../../http1/websocket/handshake.ts'
-import {
-  effectiveTarget,
-  isBare,
-  readAddress,
-  TARGET_HEADER,
-  type UpstreamAddress,
-} from './parse-target.ts'
+import { PRINTABLE, readAddress, type UpstreamAddress } from './parse-target.ts'
 import type { Upstream } from '../providers/provider.ts'
 import type { Route, RouteCache } from './route-cache.ts'
 
@@ -48,6 +42,26 @@ export function refuseNavigation(headers: readonly string[]): void {
         'Responses of the proxy are for programs. A browser may not open them as a page, a frame or a script.',
       )
   }
+}
+
+/**
+ * fal's client sends all requests to one address, and names the target in this header
+ * (@fal-ai/client, `proxyUrl`).
+ */
+export const TARGET_HEADER = 'x-fal-target-url'
+/** The length of the longest raw target without an address. */
+const MAX_BARE_LENGTH = '/proxy/'.length
+/** Whether a raw request target names no address. */
+export const isBare = (target: string): boolean => target.length <= MAX_BARE_LENGTH
+
+/**
+ * The raw request target; if it names no address, the header's address as if it were the parameter.
+ */
+export function effectiveTarget(target: string, headers: readonly string[]): string {
+  if (!isBare(target)) return target
+  const address = onlyValueOf(headers, TARGET_HEADER)
+  if (address === undefined) return target
+  return `/proxy?url=${address === null ? '' : PRINTABLE.test(address) ? encodeURIComponent(address) : address}`
 }
 
 /** The route of a request's target, even if it may not be called. */

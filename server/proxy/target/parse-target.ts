@@ -1,8 +1,7 @@
 // Parses the raw target of a proxied request into an upstream address, or refuses it. Step 1 of the
 // contract. `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are two spellings of one
 // address, with the same rules.
-import { onlyValueOf } from '../../http1/header-fields.ts'
-import { addressContainsKey } from './own-keys.ts'
+import { addressContainsKey } from '../authentication/presented-key.ts'
 
 /** The address that a caller named, ready to be matched and sent. */
 export interface UpstreamAddress {
@@ -51,7 +50,8 @@ const MAX_PARAMETERS = 256
 // query may have more.
 const PATH = /^[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*$/
 const QUERY = /^[!$-;=?-[\]^-~]*$/
-const ASCII = /^[\u0021-\u007e]*$/
+/** Printable ASCII without a space. */
+export const PRINTABLE = /^[\u0021-\u007e]*$/
 const BAD_PERCENT = /%(?![0-9A-Fa-f]{2})/
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
@@ -94,31 +94,11 @@ export const targetForm = (target: string): TargetForm =>
   afterProxyPath(target).startsWith('/') ? 'base-url' : 'parameter'
 
 /**
- * fal's client sends all requests to one address, and names the target in this header
- * (@fal-ai/client, `proxyUrl`).
- */
-export const TARGET_HEADER = 'x-fal-target-url'
-/** The length of the longest raw target without an address. */
-const MAX_BARE_LENGTH = '/proxy/'.length
-/** Whether a raw request target names no address. */
-export const isBare = (target: string): boolean => target.length <= MAX_BARE_LENGTH
-
-/**
- * The raw request target; if it names no address, the header's address as if it were the parameter.
- */
-export function effectiveTarget(target: string, headers: readonly string[]): string {
-  if (!isBare(target)) return target
-  const address = onlyValueOf(headers, TARGET_HEADER)
-  if (address === undefined) return target
-  return `/proxy?url=${address === null ? '' : ASCII.test(address) ? encodeURIComponent(address) : address}`
-}
-
-/**
  * Reads the target of a proxy request.
  * @param target the raw request target, undecoded
  */
 export function readTarget(target: string, keyParametersOf = noParameters): Target {
-  if (!ASCII.test(target))
+  if (!PRINTABLE.test(target))
     return invalid(
       'The request target has a space, a control character or a raw non-ASCII byte. Percent-encode it.',
     )

@@ -3,11 +3,8 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { createRouteCache } from '../../../server/proxy/target/route-cache.ts'
-import {
-  effectiveTarget,
-  readTarget,
-  type Target,
-} from '../../../server/proxy/target/parse-target.ts'
+import { effectiveTarget } from '../../../server/proxy/target/find-route.ts'
+import { readTarget, type Target } from '../../../server/proxy/target/parse-target.ts'
 import { createSecret } from '../../../server/common/secrets.ts'
 
 const enc = encodeURIComponent
