@@ -91,13 +91,16 @@ export function openLog(level: string, destination: DestinationStream = SILENT):
   }
 }
 
+/** Gets every request that is logged. */
+export type RequestObserver = Pick<Log, 'request'>
+
 /** A log that also passes requests to metrics and traces. */
-export function withObservers(log: Log, observers: readonly ((line: RequestLine) => void)[]): Log {
+export function withObservers(log: Log, observers: readonly RequestObserver[]): Log {
   return {
     ...log,
     request: (line) => {
       log.request(line)
-      for (const observe of observers) observe(line)
+      for (const observer of observers) observer.request(line)
     },
   }
 }

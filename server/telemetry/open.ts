@@ -1,6 +1,6 @@
 // Opens metrics, and traces if a collector is configured.
 import type { Config } from '../config/settings.ts'
-import { withObservers, type Log, type RequestLine } from '../common/log.ts'
+import { withObservers, type Log, type RequestObserver } from '../common/log.ts'
 import { openMetrics, type Metrics } from './metrics.ts'
 
 /** Opens metrics and traces. `log` passes every request to them, and logs it as before. */
@@ -11,7 +11,7 @@ export async function openTelemetry(
   starting: AsyncDisposableStack,
 ): Promise<{ log: Log; metrics: Metrics }> {
   const metrics = openMetrics()
-  const observers = [(line: RequestLine): void => metrics.request(line)]
+  const observers: RequestObserver[] = [metrics]
   if (watch.otlpEndpoint !== null) {
     // Loaded only if it is used: it takes a fifth of a second.
     const { openTraces } = await import('./traces.ts')
@@ -21,7 +21,7 @@ export async function openTelemetry(
       serviceName: watch.serviceName,
       ratio: watch.traceRatio,
     }
-    observers.push(starting.use(openTraces(options, clock, log)).request)
+    observers.push(starting.use(openTraces(options, clock, log)))
   }
   return { log: withObservers(log, observers), metrics }
 }
