@@ -1,25 +1,18 @@
 // The findings of one request body: models, stored objects, ids anywhere, and whether the response
 // is stored. One collector for every kind of body: strict when a model is decided, lenient when the
 // body is only read for the ledger and for object ownership.
-import { ITEM } from '../objects/item-ranges.ts'
 import { parseJson } from '../json/paths.ts'
 import type { JsonSink, Oddity, StringWatch } from '../json/scanner.ts'
-import { idOf, type ObjectRef } from '../providers/object-ref.ts'
-import { givesId, givesModel, saysWhich, type IdNames } from '../providers/id-names.ts'
-import { ANY_KIND, NUMBERED, REFERENCE } from '../providers/ids.ts'
-import { givenId } from '../providers/unknown-ids.ts'
-import type { IdForms, Provider } from '../providers/provider.ts'
-import { IDENTITY, isOperated } from '../providers/cloud-resources.ts'
-import { piecesOf } from '../providers/spelled.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
+import { REFERENCE } from '../providers/ids.ts'
+import type { IdForms } from '../providers/provider.ts'
 import { ToolModels, type ToolRun } from './tool-models.ts'
 import { ByteStrings } from './byte-strings.ts'
 import { ambiguous, unknownModel, type InspectionError } from './inspection-error.ts'
-import { KeyedStrings } from './keyed-strings.ts'
+import { GivenIdReader, type GivenIds } from './given-ids.ts'
+import type { KeyedStrings } from './keyed-strings.ts'
+import { NamedObjects } from './named-objects.ts'
 import { MAX_IDS, MAX_NAME_LENGTH, MAX_NAMED, refsIn, type BodyPaths } from './places.ts'
-import { RefSet } from './ref-set.ts'
-
-/** Number of different keys of a body that are remembered. */
-const MOST_KEYS = 1_000
 
 /**
  * Number of strings of a body that are checked as they arrive. The others wait, because there may
@@ -45,23 +38,6 @@ interface Part {
   next: number
 }
 
-/** How to find models and ids by a body's keys and fields, if no row gives their places. */
-export interface GivenIds {
-  /** The keys whose values are ids; null if rows give their places, so that only models count. */
-  readonly names: IdNames | null
-  /** Whether an id is public. */
-  readonly publicObjects: Provider['publicObjects']
-  /** The keys that use resources of the operator. */
-  readonly operated?: Provider['operated']
-  /** Whether an id may be a number, under any key. */
-  readonly numbers: boolean
-}
-
-/** Instead of a kind: the value names a model. */
-const MODEL = 'model'
-/** Instead of a kind: the value is an id if it is a number. */
-const NUMBER = 'number'
-
 type TellString = (bytes: Buffer, from: number, to: number, hash: number) => void
 
 /** Collects the findings of one body. One per body, and per part of it that is read separately. */
@@ -72,17 +48,6 @@ export class Findings implements JsonSink {
   model: string | null = null
   /** Whether a place where the endpoint expects its model names one. */
   named = false
-  /** Stored objects in places where the endpoint expects one. */
-  readonly objects: ObjectRef[] = []
-  /**
-   * Whole strings anywhere that are one of the provider's ids: each once, without the objects
-   * above.
-   */
-  readonly #ids: ObjectRef[] = []
-  /**
-   * Whether it refers to stored items, rather than repeating them: known when the body has ended.
-   */
-  refers = false
   /** Whether it asks the provider to keep the response. */
   kept = false
   /**
@@ -101,10 +66,7 @@ export class Findings implements JsonSink {
   readonly #places: BodyPaths
   readonly #strict: boolean
   readonly idForms: IdForms | undefined
-  readonly #seen = new RefSet()
-  readonly #seenPerhaps = new RefSet()
-  /** The objects whose names are in places for one, for lookup. */
-  readonly #placed = new RefSet()
+  readonly #named = new NamedObjects()
   /** Unchecked candidates for ids: strings, and parts of the body. */
   readonly #waiting: Waiting[] = []
   readonly #parts: Part[] = []
@@ -135,12 +97,22 @@ export class Findings implements JsonSink {
 
   /** Everything that it names; objects in expected places come first. */
   get mentioned(): readonly ObjectRef[] {
-    return this.#ids.length === 0 ? this.objects : this.objects.concat(this.#ids)
+    return this.#named.all
   }
 
-  /** The objects named in other than expected places. */
+  /** Stored objects in places where the endpoint expects one. */
+  get objects(): readonly ObjectRef[] {
+    return this.#named.placed
+  }
+
+  /** Whole strings anywhere else that are one of the provider's ids: each once. */
   get elsewhere(): readonly ObjectRef[] {
-    return this.#ids
+    return this.#named.elsewhere
+  }
+
+  /** Whether it refers to stored items; see NamedObjects. */
+  get refers(): boolean {
+    return this.#named.refers
   }
 
   /** A collector for a part of the body whose kind is not known yet. */
@@ -192,18 +164,20 @@ export class Findings implements JsonSink {
   #takeIds(one: Part, most: number): number {
     const { part, perhaps } = one
     if (part.unclear || part.decided) this.#tooMany(MANY_IDS)
-    if (part.refers && !perhaps) this.refers = true
+    if (part.refers && !perhaps) this.#named.refers = true
     let left = most
-    for (; left > 0 && one.next < part.#ids.length; left--) {
+    for (; left > 0 && one.next < part.elsewhere.length; left--) {
       // oxlint-disable-next-line typescript/no-non-null-assertion -- an index below the length
-      const ref = part.#ids[one.next++]!
+      const ref = part.elsewhere[one.next++]!
       this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
     }
     return left
   }
 
   #hasAny(): boolean {
-    return this.refers || this.#ids.length > 0 || this.#waiting.length > 0 || this.#parts.length > 0
+    return (
+      this.refers || this.elsewhere.length > 0 || this.#waiting.length > 0 || this.#parts.length > 0
+    )
   }
 
   /** Selects the strings of a body that can be an id; undefined if the provider has no ids. */
@@ -239,7 +213,7 @@ export class Findings implements JsonSink {
    * id, so that only another key's objects count
    */
   text(text: string, perhaps = false): void {
-    if (text === REFERENCE && !perhaps) this.refers = true
+    if (text === REFERENCE && !perhaps) this.#named.refers = true
     const listed = this.idForms?.listed?.(text) ?? null
     if (listed !== null) return listed.forEach((ref) => this.mention(ref))
     const ref = text.length > MAX_NAME_LENGTH ? null : (this.idForms?.refOf(text) ?? null)
@@ -248,76 +222,12 @@ export class Findings implements JsonSink {
 
   /** Reads the values under the keys of a JSON body; undefined if rows give the places of ids. */
   keyed(): KeyedStrings | undefined {
-    const fields = this.#fields
-    if (fields === null) return undefined
-    // Bodies repeat the same few keys, and often the same ids.
-    const kinds = new Map<string, string | null>()
-    const given = new Set<string>()
-    const kindOf = (key: string, outer: string | null): string | null => {
-      let kind = kinds.get(key)
-      if (kind === undefined) kind = this.#kindUnder(fields, key)
-      if (kinds.size < MOST_KEYS) kinds.set(key, kind)
-      const isOpen = kind === null || kind === NUMBER
-      return isOpen && outer !== null && saysWhich(key) ? outer : kind
-    }
-    const onString = (kind: string, text: string): void => {
-      const name = `${kind} ${text}`
-      if (given.has(name)) return
-      if (given.size < MAX_IDS) given.add(name)
-      this.#give(fields, kind, text)
-    }
-    // A key of a schema does not name a resource: `connection_id: {"type": "string"}`.
-    const onKey = (kind: string, key: string): void => {
-      if (!isOperated(kind)) onString(kind, key)
-    }
-    const onNumber = (kind: string | null, text: string): void => {
-      const name = `${kind} ${text}`
-      if (given.has(name)) return
-      if (given.size < MAX_IDS) given.add(name)
-      this.#number(kind, idOf(parseJson(text)) ?? '')
-    }
-    return new KeyedStrings({
-      kindOf,
-      onString,
-      onKey,
-      ...(fields.numbers ? { onNumber } : {}),
-    })
+    return this.#fields === null ? undefined : new GivenIdReader(this.#fields, this).keyed()
   }
 
   /** A field of a form. */
   field(name: string, text: string): void {
-    if (this.#fields === null) return
-    const kind = this.#kindUnder(this.#fields, name)
-    if (kind !== null) this.#give(this.#fields, kind, text)
-  }
-
-  /** Tells what to look for in a value under this key. */
-  #kindUnder({ names, operated, numbers }: GivenIds, name: string): string | null {
-    if (operated?.isUse(name) === true) this.mention({ kind: IDENTITY, id: name })
-    const kind = operated?.kindOf(name) ?? null
-    if (kind !== null) return kind
-    return this.idForms?.models !== undefined && givesModel(name)
-      ? MODEL
-      : (names?.kindOf(name) ?? (numbers && givesId(name) ? NUMBER : null))
-  }
-
-  /** A number that can be an id; only another key's objects count. */
-  #number(kind: string | null, digits: string): void {
-    if (kind === MODEL || !/^\d+$/.test(digits)) return
-    if (kind !== null || NUMBERED.test(digits))
-      this.mention({ kind: ANY_KIND, id: digits, mayBeUnknown: true })
-  }
-
-  #give({ publicObjects, operated }: GivenIds, kind: string, text: string): void {
-    if (kind === MODEL) return this.storedModel(text)
-    this.#number(kind, text.trim())
-    if (kind === NUMBER) return
-    const ref = operated?.refOf(kind, text) ?? givenId(text, this.idForms, publicObjects?.[kind])
-    if (ref !== null) return this.mention(ref)
-    for (const piece of piecesOf(text)) {
-      const within = givenId(piece, this.idForms, publicObjects?.[kind])
-      if (within !== null) this.mention(within)
-    }
+    if (this.#fields !== null) new GivenIdReader(this.#fields, this).field(name, text)
   }
 
   /**
@@ -325,20 +235,15 @@ export class Findings implements JsonSink {
    * each.
    */
   word(word: string, kinds: readonly string[]): void {
-    for (const kind of kinds)
-      this.objects.push(this.#asMentioned({ kind, id: word, mayBeUnknown: true }))
-    if (word === REFERENCE) this.refers = true
+    for (const kind of kinds) this.#named.placePerhaps({ kind, id: word, mayBeUnknown: true })
+    if (word === REFERENCE) this.#named.refers = true
     const ref = this.idForms?.refOf(word) ?? null
     if (ref !== null && !(ref.id === word && kinds.includes(ref.kind))) this.mention(ref)
   }
 
   /** An id anywhere. */
   mention(ref: ObjectRef): void {
-    if (this.decided) return
-    const seen = ref.mayBeUnknown === true ? this.#seenPerhaps : this.#seen
-    if (!seen.add(ref)) return
-    if (this.#seen.size + this.#seenPerhaps.size > MAX_IDS) return this.#tooMany(MANY_IDS)
-    if (!this.#placed.has(ref)) this.#ids.push(this.#asMentioned(ref))
+    if (!this.decided && !this.#named.mention(ref)) this.#tooMany(MANY_IDS)
   }
 
   /** An object that the body names in a way that only its kind of body has. */
@@ -349,15 +254,7 @@ export class Findings implements JsonSink {
 
   /** An object in a place where the endpoint expects one. */
   place(ref: ObjectRef): void {
-    this.objects.push(this.#asMentioned(ref))
-    this.#placed.add(ref)
-    // The same string has just been checked, before its place was known.
-    const last = this.#ids.at(-1)
-    if (last !== undefined && last.kind === ref.kind && last.id === ref.id) this.#ids.pop()
-  }
-
-  #asMentioned(ref: ObjectRef): ObjectRef {
-    return ref.kind === ITEM ? new MentionedItem(ref.id, this) : ref
+    this.#named.place(ref)
   }
 
   value(path: string, raw: Buffer | null): void {
@@ -442,7 +339,7 @@ export class Findings implements JsonSink {
   /** The stored object that a model's name refers to, if it belongs to a key. */
   storedModel(name: string): void {
     for (const ref of this.idForms?.models?.refsOf(name) ?? NONE)
-      if (!this.#placed.has(ref)) this.place(ref)
+      if (!this.#named.isPlaced(ref)) this.place(ref)
   }
 
   oddity(kind: Oddity, path: string): void {
@@ -493,25 +390,6 @@ export class Findings implements JsonSink {
 }
 
 const NONE: readonly ObjectRef[] = []
-
-/**
- * A referenced item must have an owner; a repeated one need not. Only the end of the body may tell
- * which it is.
- */
-class MentionedItem implements ObjectRef {
-  readonly kind = ITEM
-  readonly id: string
-  readonly #body: Pick<Findings, 'refers'>
-
-  constructor(id: string, body: Pick<Findings, 'refers'>) {
-    this.id = id
-    this.#body = body
-  }
-
-  get mayBeUnknown(): boolean {
-    return !this.#body.refers
-  }
-}
 
 /**
  * Parses the bytes of a JSON value; undefined if they are invalid. Most are plain strings, which
