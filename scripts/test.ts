@@ -72,6 +72,7 @@ const CHECKS: readonly Step[] = [
     args: [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'],
   },
   { name: 'format', args: [bin('oxfmt/bin/oxfmt'), '--check'] },
+  { name: 'width of Markdown pages', args: ['scripts/wrap-pages.ts'] },
   {
     name: 'lint',
     args: [

@@ -1,6 +1,5 @@
 // Wraps the prose of Markdown pages, so that every page has lines of the same width. Tables, code,
-// headings and HTML stay as they are. A test compares the pages; `UPDATE=1` with that test writes
-// them.
+// headings and HTML stay as they are.
 
 const WIDTH = 100
 

@@ -9,7 +9,6 @@ import { promisify } from 'node:util'
 import GithubSlugger from 'github-slugger'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { settingsPage } from '../../scripts/docs.ts'
-import { wrapProse } from '../../scripts/wrap-prose.ts'
 import { PROVIDER_CREDENTIALS } from '../../server/config/provider-credentials.ts'
 import { settings } from '../../server/config/settings.ts'
 import { PROVIDERS } from '../../server/proxy/providers/rows/index.ts'
@@ -60,14 +59,6 @@ for (const page of [...pages, ...guides]) {
     }
   })
 }
-
-test('prose is wrapped at 100 columns (UPDATE=1 wraps it)', () => {
-  for (const page of [...pages, ...guides, ...globSync('server/*/README.md', { cwd: root })]) {
-    const wrapped = wrapProse(read(page))
-    if (process.env['UPDATE']) writeFileSync(join(root, page), wrapped)
-    assert.equal(read(page), wrapped, page)
-  }
-})
 
 test('every row of a table has as many cells as its header', () => {
   for (const page of [...pages, ...guides]) {
