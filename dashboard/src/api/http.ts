@@ -95,9 +95,14 @@ export async function send(
   )
 }
 
-/** Checks that the server responds. @throws ApiError if it does not */
+/**
+ * Checks that the server responds and has its store. Not by /livez: a reverse proxy answers it with
+ * 404, and it does not look at the store.
+ *
+ * @throws ApiError if it does not
+ */
 export async function ping(signal?: AbortSignal): Promise<void> {
-  const response = await send('/livez', signal === undefined ? {} : { signal })
+  const response = await send('/api/v1/session', signal === undefined ? {} : { signal })
   // An unread body keeps its request open.
   await response.text()
 }

@@ -9,7 +9,7 @@ import {
   type ComponentType,
   type ReactNode,
 } from 'react'
-import { send } from '../api/http.ts'
+import { ping } from '../api/http.ts'
 import { Failed } from './page.tsx'
 
 /** Shown while code loads. */
@@ -29,7 +29,7 @@ export function lazily<P extends object>(
     try {
       loaded = (await load()).default
     } catch (error) {
-      await askServer()
+      await ping()
       throw error
     }
   }
@@ -48,9 +48,6 @@ export function lazily<P extends object>(
     return fallback
   }
 }
-
-/** @throws ApiError if the server does not respond */
-const askServer = (): Promise<unknown> => send('/livez')
 
 interface CodeProps {
   /** The current location; a change resets the failure. */
@@ -84,7 +81,7 @@ class Boundary extends Component<{ again: boolean; children: ReactNode }, { erro
    */
   private readonly retry = async (): Promise<void> => {
     try {
-      await askServer()
+      await ping()
       location.reload()
     } catch (error) {
       this.setState({ error })
