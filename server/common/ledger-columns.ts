@@ -133,6 +133,13 @@ export const LEDGER_COLUMNS = {
   tokens_out: tokens('output', 'Everything that was written, including reasoning.'),
   tokens_cached: tokens('cached', 'Part of `tokens_in`: read from a cache.', 'tokens_in'),
   tokens_reasoning: tokens('reasoning', 'Part of `tokens_out`.', 'tokens_out'),
+  tokens_cache_write: tokens(
+    'cache_write',
+    'Part of `tokens_in`: written to a cache.',
+    'tokens_in',
+  ),
+  tokens_audio_in: tokens('audio_input', 'Part of `tokens_in`: audio.', 'tokens_in'),
+  tokens_audio_out: tokens('audio_output', 'Part of `tokens_out`: audio.', 'tokens_out'),
   upstream_request_id: {
     type: 'text',
     nullable: true,

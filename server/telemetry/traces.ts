@@ -148,6 +148,7 @@ function proxyAttributes(line: RequestLine): Attributes {
     tokens_in,
     tokens_out,
     tokens_cached,
+    tokens_cache_write,
     first_byte_ms,
   } = line
   return {
@@ -158,6 +159,9 @@ function proxyAttributes(line: RequestLine): Attributes {
     ...(tokens_in == null ? {} : { 'gen_ai.usage.input_tokens': tokens_in }),
     ...(tokens_out == null ? {} : { 'gen_ai.usage.output_tokens': tokens_out }),
     ...(tokens_cached == null ? {} : { 'gen_ai.usage.cache_read.input_tokens': tokens_cached }),
+    ...(tokens_cache_write == null
+      ? {}
+      : { 'gen_ai.usage.cache_creation.input_tokens': tokens_cache_write }),
     ...(first_byte_ms === undefined ? {} : { 'tollmark.first_byte_ms': first_byte_ms }),
     ...(token_id === undefined ? {} : { 'tollmark.key_id': token_id }),
     ...(line.aborted ? { 'error.type': 'aborted' } : {}),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { UNKNOWN_TOKENS } from '../../server/common/ledger-columns.ts'
 import { ensureAccount } from '../../server/accounts/accounts.ts'
 import { expiringKeys, listKeys } from '../../server/keys/key-list.ts'
 import type { Key, KeyStatus, NewKey } from '../../server/keys/key-record.ts'
@@ -62,14 +63,7 @@ test('a key is created, read, listed, changed, rotated and revoked, and the prox
     created_at: key.created_at,
     last_used_at: null,
     previous_secret_expires_at: null,
-    usage: {
-      requests: 0,
-      errors: 0,
-      tokens_in: null,
-      tokens_out: null,
-      tokens_cached: null,
-      tokens_reasoning: null,
-    },
+    usage: { requests: 0, errors: 0, ...UNKNOWN_TOKENS },
   })
   assert.equal(await use(served, secret), 200)
   const path = `keys/${key.id}`

@@ -32,11 +32,14 @@ test('a CSV of requests has every row once, newest first', async (t) => {
   const { headers, text } = await admin.send('GET', `requests?format=csv&account=${account}`)
   assert.match(headers['content-disposition'] as string, /requests\.csv/)
   const [head, ...lines] = text.trimEnd().split('\r\n')
-  assert.match(head!, /^id,created_at,key_id,key_name,.*,account_name,child_id,end_user$/)
+  assert.match(
+    head!,
+    /^id,created_at,key_id,key_name,.*,account_name,child_id,end_user,tokens_cache_write,tokens_audio_in,tokens_audio_out$/,
+  )
   assert.equal(lines.length, ROWS)
   assert.equal(new Set(lines).size, ROWS)
   assert.equal(lines[0]!.split(',')[0], `req_copy${ROWS - 2}`)
-  assert.match(lines.at(-2)!, /^req_copy0,.*,rare,.*,admin,,$/)
+  assert.match(lines.at(-2)!, /^req_copy0,.*,rare,.*,admin,,,,,$/)
 
   // From a cursor on, and of what fits.
   const rest = (

@@ -54,6 +54,7 @@ test('a proxied request records duration, first byte, tokens and bytes, and a re
     tokens_in: 7,
     tokens_out: 9,
     tokens_cached: null,
+    tokens_audio_in: 3,
     bytes_in: 100,
     bytes_out: 2000,
   })
@@ -83,6 +84,7 @@ test('a proxied request records duration, first byte, tokens and bytes, and a re
   assert.match(body, /tollmark_proxy_first_byte_seconds_count\{provider="openai"\} 1/)
   assert.match(body, /tollmark_proxy_tokens_total\{provider="openai",kind="input"\} 7/)
   assert.match(body, /tollmark_proxy_tokens_total\{provider="openai",kind="output"\} 9/)
+  assert.match(body, /tollmark_proxy_tokens_total\{provider="openai",kind="audio_input"\} 3/)
   assert.ok(!body.includes('kind="cached"'), 'what a provider did not say is not 0')
   assert.match(body, /tollmark_proxy_bytes_total\{provider="openai",direction="down"\} 2000/)
   assert.match(body, /tollmark_proxy_refused_total\{code="rate_limit_exceeded"\} 1/)

@@ -79,6 +79,7 @@ test('a proxied request is a span by the generative AI conventions, under the ca
     tokens_in: 7,
     tokens_out: 9,
     tokens_cached: null,
+    tokens_cache_write: 3,
     token_id: 'key_1',
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   })
@@ -102,6 +103,7 @@ test('a proxied request is a span by the generative AI conventions, under the ca
     'gen_ai.request.model': 'gemini-x',
     'gen_ai.usage.input_tokens': 7,
     'gen_ai.usage.output_tokens': 9,
+    'gen_ai.usage.cache_creation.input_tokens': 3,
     'tollmark.first_byte_ms': 20,
   })
 })

@@ -178,6 +178,9 @@ export const Request = z.object({
   bytes_in: maybe,
   bytes_out: maybe,
   ...tokens,
+  tokens_cache_write: z.optional(maybe),
+  tokens_audio_in: z.optional(maybe),
+  tokens_audio_out: z.optional(maybe),
   credential_id: maybeText,
   context: maybeText,
   /** The person that the child key was created for. */

@@ -40,6 +40,13 @@ export function RequestDetails({ id, onClose }: { id: string | null; onClose: ()
   )
 }
 
+/** Kinds of tokens that few requests have. */
+const RARE_TOKENS = [
+  ['Cache write tokens', 'tokens_cache_write'],
+  ['Audio tokens in', 'tokens_audio_in'],
+  ['Audio tokens out', 'tokens_audio_out'],
+] as const
+
 function Details({ request }: { request: Request }) {
   const { id, model, provider, error, upstream_error } = request
   const known = useProviders().data?.find(({ id }) => id === provider)
@@ -69,6 +76,10 @@ function Details({ request }: { request: Request }) {
           ['Tokens out', fullCount(request.tokens_out)],
           ['Cached tokens', fullCount(request.tokens_cached)],
           ['Reasoning tokens', fullCount(request.tokens_reasoning)],
+          ...RARE_TOKENS.flatMap(([label, name]) => {
+            const tokens = request[name]
+            return tokens == null ? [] : [[label, fullCount(tokens)] as const]
+          }),
           ['Bytes in', bytes(request.bytes_in)],
           ['Bytes out', bytes(request.bytes_out)],
         ]}

@@ -20,6 +20,11 @@ import {
 const GIVEN = [...SETTLEMENT_CODEC.common, ...SETTLEMENT_CODEC.own]
 const TYPED = sql.raw(GIVEN.map((name) => `${name} ${LEDGER_COLUMNS[name].type}`).join(', '))
 const NAMES = sql.raw(GIVEN.join(', '))
+type Given = { [Name in (typeof GIVEN)[number]]: Settlement[Name] | undefined }
+/** Of these, those that may be null. */
+const NULLABLE = columnsWhere<ColumnsWith<{ nullable: true; settlement: string }>>(
+  ({ nullable, settlement }) => nullable === true && settlement !== undefined,
+)
 /** Of these, texts that a caller or a provider wrote. */
 const FOREIGN = columnsWhere<ColumnsWith<{ foreign: true; settlement: string }>>(
   ({ foreign, settlement }) => foreign === true && settlement !== undefined,
@@ -69,8 +74,11 @@ async function jsonOf(settlements: readonly Settlement[]): Promise<string> {
   for (let from = 0; from < settlements.length; from += MAX_ENCODED) {
     if (from > 0) await new Promise(setImmediate)
     const rows = settlements.slice(from, from + MAX_ENCODED).map(({ failure: _, ...row }) => {
-      for (const name of FOREIGN) row[name] &&= storable(row[name])
-      return row
+      const known: Given = row
+      for (const name of FOREIGN) known[name] &&= storable(known[name])
+      // Left out of the JSON, PostgreSQL reads it as null: a third less to write and to parse.
+      for (const name of NULLABLE) known[name] ??= undefined
+      return known
     })
     slices.push(JSON.stringify(rows).slice(1, -1))
   }

@@ -214,6 +214,7 @@ function readHeaders(raw: readonly string[]): { type: string; fromHeaders: Usage
       tokens[name.toLowerCase().slice(BEDROCK.length)] = Number(raw[i + 1])
   }
   const cached = tokens['cache-read-input-token-count'] ?? null
+  const written = tokens['cache-write-input-token-count'] ?? null
   const input = tokens['input-token-count'] ?? null
   const output = tokens['output-token-count'] ?? null
   const fromHeaders =
@@ -221,12 +222,10 @@ function readHeaders(raw: readonly string[]): { type: string; fromHeaders: Usage
       ? null
       : {
           ...UNKNOWN,
-          tokens_in:
-            input === null
-              ? null
-              : input + (cached ?? 0) + (tokens['cache-write-input-token-count'] ?? 0),
+          tokens_in: input === null ? null : input + (cached ?? 0) + (written ?? 0),
           tokens_out: output,
           tokens_cached: cached,
+          tokens_cache_write: written,
         }
   return { type: valuesOf(raw, 'content-type').at(-1) ?? '', fromHeaders }
 }

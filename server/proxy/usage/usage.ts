@@ -144,6 +144,19 @@ function parts(usage: Usage): Usage {
   return capped
 }
 
+/**
+ * The tokens of audio in a list of Google's counts by modality
+ * (https://ai.google.dev/api/generate-content#ModalityTokenCount).
+ */
+function audioOf(details: unknown, name: 'tokenCount' | 'tokens'): number | null {
+  if (!Array.isArray(details)) return null
+  let total: number | null = null
+  for (const one of details)
+    if (isObject(one) && (one['modality'] === 'AUDIO' || one['modality'] === 'audio'))
+      total = sum(total, part(one, name))
+  return total
+}
+
 function gemini(usage: Readonly<Record<string, unknown>>): Usage {
   const reasoning = count(usage['thoughtsTokenCount'])
   return {
@@ -156,6 +169,13 @@ function gemini(usage: Readonly<Record<string, unknown>>): Usage {
     ),
     tokens_cached: count(usage['cachedContentTokenCount']),
     tokens_reasoning: reasoning,
+    tokens_audio_in: sum(
+      audioOf(usage['promptTokensDetails'], 'tokenCount'),
+      audioOf(usage['toolUsePromptTokensDetails'], 'tokenCount'),
+    ),
+    tokens_audio_out:
+      audioOf(usage['candidatesTokensDetails'], 'tokenCount') ??
+      audioOf(usage['responseTokensDetails'], 'tokenCount'),
   }
 }
 
@@ -167,6 +187,11 @@ function interactions(usage: Readonly<Record<string, unknown>>): Usage {
     tokens_out: sum(count(usage['total_output_tokens']), reasoning),
     tokens_cached: count(usage['total_cached_tokens']),
     tokens_reasoning: reasoning,
+    tokens_audio_in: sum(
+      audioOf(usage['input_tokens_by_modality'], 'tokens'),
+      audioOf(usage['tool_use_tokens_by_modality'], 'tokens'),
+    ),
+    tokens_audio_out: audioOf(usage['output_tokens_by_modality'], 'tokens'),
   }
 }
 
@@ -177,12 +202,13 @@ function interactions(usage: Readonly<Record<string, unknown>>): Usage {
 function bedrock(usage: Readonly<Record<string, unknown>>): Usage {
   const of = (what: string): number | null =>
     count(usage[`${what}Tokens`]) ?? count(usage[`${what}TokenCount`])
-  const cached = of('cacheReadInput')
+  const [cached, written] = [of('cacheReadInput'), of('cacheWriteInput')]
   return {
     ...UNKNOWN,
-    tokens_in: sum(of('input'), cached, of('cacheWriteInput')),
+    tokens_in: sum(of('input'), cached, written),
     tokens_out: of('output'),
     tokens_cached: cached,
+    tokens_cache_write: written,
   }
 }
 
@@ -204,6 +230,12 @@ function cohere(usage: Readonly<Record<string, unknown>>): Usage {
  */
 function anthropic(usage: Readonly<Record<string, unknown>>): Usage {
   const cached = count(usage['cache_read_input_tokens'])
+  const written =
+    count(usage['cache_creation_input_tokens']) ??
+    sum(
+      part(usage['cache_creation'], 'ephemeral_5m_input_tokens'),
+      part(usage['cache_creation'], 'ephemeral_1h_input_tokens'),
+    )
   const iterations = Array.isArray(usage['iterations']) ? usage['iterations'].filter(isObject) : []
   const whole =
     iterations.length > 0 &&
@@ -213,12 +245,38 @@ function anthropic(usage: Readonly<Record<string, unknown>>): Usage {
     count(usage[name])
   return {
     ...UNKNOWN,
-    tokens_in: sum(total('input_tokens'), cached, count(usage['cache_creation_input_tokens'])),
+    tokens_in: sum(total('input_tokens'), cached, written),
     tokens_out: total('output_tokens'),
     tokens_cached: cached,
     tokens_reasoning: part(usage['output_tokens_details'], 'thinking_tokens'),
+    tokens_cache_write: written,
   }
 }
+
+/** TABLE of the objects with parts of OpenAI's input: chat, Responses, Realtime; Mistral, at times. */
+const INPUT_DETAILS = [
+  'prompt_tokens_details',
+  'input_tokens_details',
+  'input_token_details',
+  'prompt_token_details',
+] as const
+/** TABLE of the objects with parts of its output: chat, Responses, Realtime. */
+const OUTPUT_DETAILS = [
+  'completion_tokens_details',
+  'output_tokens_details',
+  'output_token_details',
+] as const
+
+/** Reads a count from the first of some objects that has it. */
+const detailsIn =
+  (usage: Readonly<Record<string, unknown>>, places: readonly string[]) =>
+  (name: string): number | null => {
+    for (const place of places) {
+      const found = part(usage[place], name)
+      if (found !== null) return found
+    }
+    return null
+  }
 
 /**
  * OpenAI's names: chat (`prompt_tokens`) and Responses, images, audio (`input_tokens`), and
@@ -228,18 +286,14 @@ function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usag
   const chat = 'prompt_tokens' in usage || 'completion_tokens' in usage
   const input = count(usage['prompt_tokens']) ?? count(usage['input_tokens'])
   const output = count(usage['completion_tokens']) ?? count(usage['output_tokens'])
+  const ofInput = detailsIn(usage, INPUT_DETAILS)
+  const ofOutput = detailsIn(usage, OUTPUT_DETAILS)
   const cached =
-    part(usage['prompt_tokens_details'], 'cached_tokens') ??
-    part(usage['input_tokens_details'], 'cached_tokens') ??
-    part(usage['input_token_details'], 'cached_tokens') ?? // Realtime
+    ofInput('cached_tokens') ??
     count(usage['prompt_cache_hit_tokens']) ?? // DeepSeek
     count(usage['num_cached_tokens']) ?? // Mistral
-    part(usage['prompt_token_details'], 'cached_tokens') ?? // Mistral, at times
     count(usage['cached_tokens'])
-  const reasoning =
-    part(usage['completion_tokens_details'], 'reasoning_tokens') ??
-    part(usage['output_tokens_details'], 'reasoning_tokens') ??
-    count(usage['reasoning_tokens'])
+  const reasoning = ofOutput('reasoning_tokens') ?? count(usage['reasoning_tokens'])
   // xAI's chat and Perplexity count reasoning in addition to the completion; xAI's prompt may
   // exclude the cached part.
   const apart = chat && (kind === 'xai' || kind === 'perplexity')
@@ -250,5 +304,11 @@ function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usag
     tokens_out: apart ? sum(output, reasoning) : output,
     tokens_cached: cached,
     tokens_reasoning: reasoning,
+    tokens_cache_write:
+      ofInput('cache_write_tokens') ??
+      count(usage['cache_write_tokens']) ?? // OpenRouter
+      count(usage['cache_creation_input_tokens']), // gateways, for Claude
+    tokens_audio_in: ofInput('audio_tokens'),
+    tokens_audio_out: ofOutput('audio_tokens'),
   }
 }

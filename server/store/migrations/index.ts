@@ -47,12 +47,15 @@ import { lockWaits } from './0097-lock-waits.ts'
 import { allowances } from './0098-allowances.ts'
 import { ownApis } from './0099-own-apis.ts'
 import { frequentVacuums } from './0100-frequent-vacuums.ts'
+import { cacheAndAudioTokens } from './0101-cache-and-audio-tokens.ts'
 import { hashedIds } from './0102-hashed-ids.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
   readonly name: string
+  /** SQL that only PostgreSQL runs, before `up`. */
+  readonly lock?: string
   /** The statements, built with what SQLite and PostgreSQL have in common. */
   readonly up: (schema: SchemaModule) => Query<unknown>[]
   /**
@@ -108,5 +111,6 @@ export const MIGRATIONS: readonly Migration[] = [
   allowances,
   ownApis,
   frequentVacuums,
+  cacheAndAudioTokens,
   hashedIds,
 ]

@@ -26,6 +26,7 @@ export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<
     await client.query(`begin; select pg_advisory_xact_lock(${lockNumber('migrations')})`)
     await client.query(CREATE_MIGRATIONS)
     for (const migration of pending((await client.query(SELECT_MIGRATIONS)).rows)) {
+      if (migration.lock !== undefined) await client.query(migration.lock)
       for (const query of migration.up(db.schema)) await client.query(statement(query).sql)
       for (const sql of migration.postgres ?? []) await client.query(sql)
       await client.query('INSERT INTO migrations (name, applied_at) VALUES ($1, $2)', [

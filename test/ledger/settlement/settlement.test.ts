@@ -5,6 +5,11 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HOUR, MINUTE } from '../../../server/common/clock.ts'
 import {
+  eachToken,
+  TOKEN_COLUMNS,
+  type TokenColumn,
+} from '../../../server/common/ledger-columns.ts'
+import {
   openLedger,
   type AdmissionRequest,
   type Settlement,
@@ -28,7 +33,12 @@ onEveryStore('a settled row is complete, exists once, and is in the roll-ups', a
   const two = admissionRequest('k', 10, { model: null })
   const [first, second] = await Promise.all([ledger.admit(one), ledger.admit(two)])
   assert.ok(first.admitted && second.admitted)
-  const sent = settlement(one, first, { tokens_cached: 1, tokens_reasoning: 2 })
+  const sent = settlement(one, first, {
+    ...eachToken(() => 2),
+    tokens_in: 3,
+    tokens_out: 4,
+    tokens_cached: 1,
+  })
   ledger.settle(sent)
   ledger.settle(settlement(one, first, { status: 500 }))
   ledger.settle(
@@ -102,7 +112,8 @@ onEveryStore('a truncated response counts as an error, whatever its status', asy
   assert.deepEqual({ requests, errors }, { requests: 2, errors: 1 })
 })
 
-const SAID = { tokens_cached: 1, tokens_reasoning: 2 }
+/** A number of its own for each kind of tokens. */
+const SAID = eachToken((column) => 1 + TOKEN_COLUMNS.indexOf(column))
 const UNSAID = { tokens_in: null, tokens_out: null }
 
 /**
@@ -129,7 +140,7 @@ const ENDS: [
 /** A roll-up as it says of itself what it is. */
 function sumUp(rows: readonly Settlement[]) {
   const [{ created_at, key_id, provider, model, account_id }] = rows as [Settlement]
-  const known = (column: 'tokens_in' | 'tokens_out' | 'tokens_cached' | 'tokens_reasoning') =>
+  const known = (column: TokenColumn) =>
     rows.reduce<number | null>(
       (sum, { [column]: value }) => (value === null ? sum : (sum ?? 0) + value),
       null,
@@ -158,10 +169,7 @@ function sumUp(rows: readonly Settlement[]) {
       .length,
     bytes_in: total(rows, 'bytes_in'),
     bytes_out: total(rows, 'bytes_out'),
-    tokens_in: known('tokens_in'),
-    tokens_out: known('tokens_out'),
-    tokens_cached: known('tokens_cached'),
-    tokens_reasoning: known('tokens_reasoning'),
+    ...eachToken(known),
     answered: timed.length,
     first_byte_ms: total(timed, 'first_byte_ms'),
     total_ms: total(timed, 'total_ms'),

@@ -75,6 +75,8 @@ for (const form of FORMS)
           tokens_in,
           tokens_out,
           tokens_cached,
+          tokens_audio_in,
+          tokens_audio_out,
         }) => [
           key_id,
           model,
@@ -85,12 +87,14 @@ for (const form of FORMS)
           tokens_in,
           tokens_out,
           tokens_cached,
+          tokens_audio_in,
+          tokens_audio_out,
         ],
       ),
       [
-        [id, 'gpt-realtime', '/v1/realtime', 'GET', 101, 'settled', 132, 121, 64],
-        [id, 'gpt-realtime', '/v1/realtime', 'GET', 101, 'settled', 132, 121, 64],
-        [id, 'gpt-realtime', '/v1/realtime', 'GET', 101, 'aborted', null, null, null],
+        [id, 'gpt-realtime', '/v1/realtime', 'GET', 101, 'settled', 132, 121, 64, 13, 91],
+        [id, 'gpt-realtime', '/v1/realtime', 'GET', 101, 'settled', 132, 121, 64, 13, 91],
+        [id, 'gpt-realtime', '/v1/realtime', 'GET', 101, 'aborted', null, null, null, null, null],
       ],
     )
     assert.ok(rows[0]!.bytes_in! > 0 && rows[0]!.bytes_out! > 0)

@@ -34,6 +34,8 @@ interface Fixture {
   body: string | Buffer
   /** input, output, cached, reasoning */
   usage: (number | null)[]
+  /** Further kinds of tokens. */
+  rare?: Partial<Usage>
   created?: string
 }
 
@@ -254,6 +256,21 @@ const fixtures: Fixture[] = [
     usage: [8, null, null, null],
   },
   {
+    name: 'chat with audio, and a cache written',
+    id: 'openai',
+    body: '{"usage":{"prompt_tokens":30,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":0,"cache_write_tokens":11,"audio_tokens":20},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":7}}}',
+    usage: [30, 9, 0, 0],
+    rare: { tokens_cache_write: 11, tokens_audio_in: 20, tokens_audio_out: 7 },
+  },
+  {
+    name: 'a response whose parts are larger than the whole',
+    id: 'openai',
+    path: '/v1/responses',
+    body: '{"usage":{"input_tokens":3,"output_tokens":2,"input_tokens_details":{"cache_write_tokens":4,"audio_tokens":5},"output_tokens_details":{"audio_tokens":6}}}',
+    usage: [3, 2, null, null],
+    rare: { tokens_cache_write: 3, tokens_audio_in: 3, tokens_audio_out: 2 },
+  },
+  {
     name: 'images',
     id: 'openai',
     path: '/v1/images/generations',
@@ -264,8 +281,9 @@ const fixtures: Fixture[] = [
     name: 'transcription by tokens',
     id: 'openai',
     path: '/v1/audio/transcriptions',
-    body: '{"text":"hi","usage":{"type":"tokens","input_tokens":14,"output_tokens":3}}',
+    body: '{"text":"hi","usage":{"type":"tokens","input_tokens":14,"output_tokens":3,"input_token_details":{"text_tokens":0,"audio_tokens":14}}}',
     usage: [14, 3, null, null],
+    rare: { tokens_audio_in: 14 },
   },
   {
     name: 'transcription by seconds',
@@ -424,6 +442,15 @@ const fixtures: Fixture[] = [
     path: '/v1/messages',
     body: '{"content":[],"usage":{"input_tokens":10,"cache_creation_input_tokens":5,"cache_read_input_tokens":100,"output_tokens":7,"output_tokens_details":{"thinking_tokens":2}}}',
     usage: [115, 7, 100, 2],
+    rare: { tokens_cache_write: 5 },
+  },
+  {
+    name: 'messages whose cache is written for five minutes and an hour',
+    id: 'anthropic',
+    path: '/v1/messages',
+    body: '{"usage":{"input_tokens":10,"cache_creation":{"ephemeral_5m_input_tokens":4,"ephemeral_1h_input_tokens":3},"output_tokens":7}}',
+    usage: [17, 7, null, null],
+    rare: { tokens_cache_write: 7 },
   },
   {
     name: 'messages without cache',
@@ -467,6 +494,7 @@ const fixtures: Fixture[] = [
       ['message_stop', { type: 'message_stop' }],
     ),
     usage: [30, 15, 20, null],
+    rare: { tokens_cache_write: 0 },
   },
   {
     name: 'messages stream whose end repeats the input',
@@ -551,6 +579,7 @@ const fixtures: Fixture[] = [
     id: 'acme',
     body: '{"usage":{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4},"cache_read_input_tokens":4,"cache_creation_input_tokens":0}}',
     usage: [10, 5, 4, null],
+    rare: { tokens_cache_write: 0 },
   },
   {
     name: 'a fallback',
@@ -623,6 +652,44 @@ const fixtures: Fixture[] = [
       }),
     ),
     usage: [10, 12, 4, 7],
+  },
+  {
+    name: 'generateContent with audio',
+    id: 'google',
+    path: '/v1beta/models/g:generateContent',
+    body: JSON.stringify(
+      gemini('x', {
+        promptTokenCount: 10,
+        candidatesTokenCount: 5,
+        toolUsePromptTokenCount: 4,
+        promptTokensDetails: [
+          { modality: 'TEXT', tokenCount: 1 },
+          { modality: 'AUDIO', tokenCount: 6 },
+          { modality: 'AUDIO', tokenCount: 3 },
+          null,
+        ],
+        toolUsePromptTokensDetails: [{ modality: 'AUDIO', tokenCount: 4 }],
+        candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 5 }, { modality: 'AUDIO' }],
+      }),
+    ),
+    usage: [14, 5, null, null],
+    rare: { tokens_audio_in: 13, tokens_audio_out: 5 },
+  },
+  {
+    name: 'a Live response',
+    id: 'google',
+    path: '/v1beta/models/g:generateContent',
+    body: '{"usageMetadata":{"promptTokenCount":10,"responseTokenCount":5,"responseTokensDetails":[{"modality":"AUDIO","tokenCount":4}],"promptTokensDetails":{}}}',
+    usage: [10, 5, null, null],
+    rare: { tokens_audio_out: 4 },
+  },
+  {
+    name: 'an interaction with audio',
+    id: 'google',
+    path: '/v1beta/interactions',
+    body: '{"usage":{"total_input_tokens":9,"total_output_tokens":8,"input_tokens_by_modality":[{"modality":"audio","tokens":6}],"output_tokens_by_modality":[{"modality":"text","tokens":8}]}}',
+    usage: [9, 8, null, null],
+    rare: { tokens_audio_in: 6 },
   },
   {
     name: 'generateContent with a tool’s prompt',
@@ -904,6 +971,7 @@ const fixtures: Fixture[] = [
     type: STREAM,
     body: `: OPENROUTER PROCESSING\n\n${sse(delta('a'), { choices: [], usage: { prompt_tokens: 10, completion_tokens: 3, cost: 0.01, prompt_tokens_details: { cached_tokens: 1, cache_write_tokens: 2 } } }, '[DONE]')}`,
     usage: [10, 3, 1, null],
+    rare: { tokens_cache_write: 2 },
     created: 'generation:c1',
   },
   {
@@ -928,6 +996,7 @@ const fixtures: Fixture[] = [
     path: '/model/m/converse',
     body: '{"output":{},"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15,"cacheReadInputTokens":3,"cacheWriteInputTokens":2}}',
     usage: [15, 5, 3, null],
+    rare: { tokens_cache_write: 2 },
   },
   {
     name: 'invoke of Nova',
@@ -935,6 +1004,7 @@ const fixtures: Fixture[] = [
     path: '/model/m/invoke',
     body: '{"output":{},"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15,"cacheReadInputTokenCount":3,"cacheWriteInputTokenCount":2}}',
     usage: [15, 5, 3, null],
+    rare: { tokens_cache_write: 2 },
   },
   {
     name: 'converse-stream',
@@ -1170,7 +1240,7 @@ function* cut(body: Buffer, size: number): Generator<Buffer> {
 for (const fixture of fixtures) {
   test(`${fixture.id}: ${fixture.name}`, async () => {
     const body = Buffer.from(fixture.body)
-    const usage = usageOf(fixture.usage)
+    const usage = { ...usageOf(fixture.usage), ...fixture.rare }
     const created = (fixture.created?.split(' ') ?? []).map((name) => ({
       kind: name.split(':')[0],
       id: name.split(':')[1],
@@ -1208,7 +1278,7 @@ test('a truncated compressed stream gives the usage it had', async () => {
       [encoded.subarray(0, encoded.length - 12)],
       ['content-encoding', encoding],
     )
-    assert.deepEqual(usage, usageOf([30, 15, 20, null]), encoding)
+    assert.deepEqual(usage, { ...usageOf([30, 15, 20, null]), tokens_cache_write: 0 }, encoding)
   }
 })
 
