@@ -306,7 +306,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     const { error } = this.#parts.row
     const isRefusal = code !== 'upstream_unreachable'
     this.#finish({ outcome: 'complete', code, refusal: isRefusal ? message : null })
-    this.#say(
+    this.#sayInTurn(
       CLOSE_CODES[code] ?? CLOSE.policy,
       message,
       error === undefined ? null : errorMessage(code, message, error),
@@ -316,7 +316,13 @@ export class SocketSession implements ClientListener, UpstreamListener {
   #close(code: number, reason: string): void {
     if (this.#end !== null) return
     this.#finish({ outcome: 'complete', code: null, refusal: null })
-    this.#say(code, reason, null)
+    this.#sayInTurn(code, reason, null)
+  }
+
+  /** Nothing more is forwarded; if many sockets are closed at once, the others learn it later. */
+  #sayInTurn(code: number, reason: string, event: string | null): void {
+    this.#clientSide.close()
+    endTurns.schedule(this.#parts.inspector.owner, () => this.#say(code, reason, event))
   }
 
   /** Closes both sides: the provider immediately, the client after its last message. */

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextRound } from 'node:timers/promises'
-import { frameOf, OPCODE } from '../../../server/http1/websocket/frames.ts'
+import { CLOSE, FrameError, frameOf, OPCODE } from '../../../server/http1/websocket/frames.ts'
 import type { HeldMessage } from '../../../server/proxy/socket/client-message.ts'
 import { ClientSide } from '../../../server/proxy/socket/client-side.ts'
 import { FramePump } from '../../../server/proxy/socket/frame-pump.ts'
 import { OpenSockets, type OpenSocket } from '../../../server/proxy/socket/open-sockets.ts'
+import { SocketSession } from '../../../server/proxy/socket/session.ts'
 import { until } from '../../support/until.ts'
 
 const MB = 1024 * 1024
@@ -85,6 +86,33 @@ test('many sockets that end at once end a few at a time, in turns with another k
   }
   assert.equal(ended, 100)
   assert.ok(otherEndedAfter !== null && otherEndedAfter < 8)
+})
+
+test('many sockets that break the protocol at once are closed a few at a time', async () => {
+  let [turn, isOver] = [0, false]
+  const next = (): void => void (turn++, isOver || setImmediate(next))
+  next()
+  const closed: number[] = []
+  const upstream = { write: () => true, end() {}, pause() {}, resume() {}, discard() {} }
+  const client = { ...upstream, write: () => closed.push(turn) > 0, destroy() {} }
+  const parts = {
+    client,
+    upstream: { ...upstream, destroy() {} },
+    provider: { usage: 'openai' },
+    row: { begins: [], ends: [], fails: [] },
+    rows: { close() {}, bytes: { up: 0, down: 0 } },
+    inspector: { owner: { account_id: 'breaks', key_id: 'breaks' } },
+    slot: { releaseBytes() {} },
+    limits: { idle: 1_000 },
+  }
+  for (let i = 0; i < 100; i++) {
+    const session = Reflect.construct(SocketSession, [parts]) as SocketSession
+    session.onBroken(new FrameError(CLOSE.protocolError, 'broken'))
+  }
+  await until(() => closed.length === 100)
+  isOver = true
+  for (const [at, some] of Map.groupBy(closed, (one) => one))
+    assert.ok(some.length <= 16, `${some.length} in turn ${at}`)
 })
 
 test('the sockets of a key that has been revoked are ended a few at a time', async () => {
