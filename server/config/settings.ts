@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SetupError, codeOf } from '../common/errors.ts'
+import { nearestName } from '../common/nearest-name.ts'
 import { accounts } from './areas/accounts.ts'
 import { commandLine } from './areas/command-line.ts'
 import { conversion } from './areas/conversion.ts'
@@ -97,19 +98,27 @@ function readIfExists(file: string): string {
   }
 }
 
+const OURS = 'TOLLMARK_'
+
 /**
  * Variables that begin with `TOLLMARK_` but belong to no row and no added provider: most likely
- * typing errors.
+ * typing errors. With the setting that was probably meant, if one is close.
  */
 export function unknownSettings(
   env: Readonly<Record<string, string | undefined>>,
   added: readonly ProviderEntry[] = [],
-): string[] {
+): { name: string; did_you_mean?: string }[] {
   const known = new Set([
     ...rows().map((row) => row.name),
     ...added.map(({ credential }) => credential?.env),
   ])
-  return Object.keys(env).filter((name) => name.startsWith('TOLLMARK_') && !known.has(name))
+  const ours = rows().flatMap(({ name }) => (name.startsWith(OURS) ? name.slice(OURS.length) : []))
+  return Object.keys(env)
+    .filter((name) => name.startsWith(OURS) && !known.has(name))
+    .map((name) => {
+      const nearest = nearestName(name.slice(OURS.length), ours)
+      return nearest === null ? { name } : { name, did_you_mean: OURS + nearest }
+    })
 }
 
 /** The text of `.env.example`: every setting with its sentence and default, commented out. */

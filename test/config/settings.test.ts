@@ -197,9 +197,11 @@ test('plans are read, with null for no limit', () => {
 })
 
 test('an unknown variable that looks like ours is reported', () => {
-  assert.deepEqual(unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_DATA: 'x', HOME: 'x' }), [
-    'TOLLMARK_DTAA',
-  ])
+  const mistyped = { name: 'TOLLMARK_DTAA', did_you_mean: 'TOLLMARK_DATA' }
+  assert.deepEqual(
+    unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_DATA: 'x', HOME: 'x', TOLLMARK_NONSENSE: '' }),
+    [mistyped, { name: 'TOLLMARK_NONSENSE' }],
+  )
   const added = [
     {
       id: 'own',
@@ -209,7 +211,7 @@ test('an unknown variable that looks like ours is reported', () => {
     },
   ]
   assert.deepEqual(unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_OWN_KEY: 'x' }, added), [
-    'TOLLMARK_DTAA',
+    mistyped,
   ])
 })
 

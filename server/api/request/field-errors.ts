@@ -2,7 +2,7 @@
 import type { z } from '@hono/zod-openapi'
 import { counted } from '../../common/counted.ts'
 import type { FieldError } from '../../common/errors.ts'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../../common/nearest-name.ts'
 
 /** Unknown names compared with known ones per request. */
 const MAX_COMPARED = 50
