@@ -1,6 +1,6 @@
 // The HTTP server's sockets: opening them, and closing them without cutting anyone off.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { BlockList, isIP, isIPv6, Server as NetServer, type AddressInfo } from 'node:net'
+import { BlockList, connect, isIP, isIPv6, Server as NetServer, type AddressInfo } from 'node:net'
 import { AddressLimiter } from './address-limits.ts'
 import { TOO_MANY_CONNECTIONS, type ConnectionErrors, type ErrorBody } from './connection-errors.ts'
 import {
@@ -115,6 +115,8 @@ const BACKLOG = 4096
  */
 const SOCKETS_PER_PORT = process.platform === 'linux' ? 8 : 1
 
+/** How long another server on our port may take to accept a connection (milliseconds). */
+const PROBE_MS = 1_000
 /** Time to send a response that the shutdown interrupted or replaced (milliseconds). */
 const LAST_RESPONSE_MS = 100
 /** A turn of the event loop in which nothing else happened takes less (milliseconds). */
@@ -334,14 +336,36 @@ function codeOf(error: unknown): string | undefined {
 
 /**
  * Finds the port, or a free one for 0. A socket that shares its port would also share it with
- * another server, so a socket that does not share it is opened first.
+ * another server of this user, so that one is looked for. Not by a socket that does not share: a
+ * balancer that tries the port again would be reset when it closes.
  */
 async function freePort(address: string, port: number): Promise<number> {
+  if (port !== 0) {
+    if (SOCKETS_PER_PORT > 1 && (await isListening(address, port)))
+      throw Object.assign(new Error('another server listens there'), { code: 'EADDRINUSE' })
+    return port
+  }
   const server = createServer()
-  await bind(server, address, port, false)
+  await bind(server, address, 0, false)
   const { port: free } = server.address() as AddressInfo
   await stop(server)
   return free
+}
+
+/** Whether a server accepts connections there, or could but leaves them waiting. */
+function isListening(address: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: address, port, timeout: PROBE_MS })
+    const finish = (isAnswered: boolean): void => {
+      socket.destroy()
+      resolve(isAnswered)
+    }
+    socket
+      // The system may choose the same port for both ends: then nobody else answered.
+      .once('connect', () => finish(socket.localPort !== port))
+      .once('timeout', () => finish(true))
+      .once('error', () => finish(false))
+  })
 }
 
 function bind(server: Server, address: string, port: number, reusePort: boolean): Promise<void> {

@@ -1,15 +1,16 @@
-// A server that shuts down takes each connection that it has accepted, also one that still waits in the
+// A server that starts resets no connection. One that shuts down takes each connection that it has accepted, also one that still waits in the
 // kernel's queue, and closes none under a request: a balancer may be sending the next one on an idle
 // connection at that very moment.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, Server } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { ConnectionProblems } from '../../server/common/connection-errors.ts'
 import { createTurns } from '../../server/common/fairness/turn-budget.ts'
 import { openLog } from '../../server/common/log.ts'
 import type { HttpExchange } from '../../server/http1/exchange.ts'
 import { listen, type RequestListeners, type RunningServer } from '../../server/http1/listen.ts'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
 
 const OURS = 'GET /proxy/a.example/ HTTP/1.1\r\nHost: h\r\n\r\n'
@@ -17,7 +18,7 @@ const OTHER = 'GET /other HTTP/1.1\r\nHost: h\r\n\r\n'
 
 type Handle = NonNullable<RequestListeners['direct']>['handle']
 
-const listenOn = (handle: Handle): Promise<RunningServer> =>
+const listenOn = (handle: Handle, port = 0): Promise<RunningServer> =>
   listen(
     {
       direct: { path: '/proxy', handle },
@@ -25,7 +26,7 @@ const listenOn = (handle: Handle): Promise<RunningServer> =>
     },
     {
       host: '127.0.0.1',
-      port: 0,
+      port,
       headersTimeout: 10_000,
       maxConnections: 0,
       trustProxy: false,
@@ -107,9 +108,19 @@ test('connections that wait to be accepted when accepting ends are served', asyn
   const callers = Array.from({ length: COUNT }, () => dial(t, server))
   for (const { socket } of callers) socket.write(OURS)
   // All of them are queued by the kernel before the event loop polls again.
-  await server.close({ graceMs: 60_000, idleMs: 30_000 })
-  await Promise.all(callers.map(({ closed }) => closed))
-  assert.equal(callers.filter(({ received }) => received.startsWith('HTTP/1.1 200')).length, COUNT)
+  const ended = server.close({ graceMs: 60_000, idleMs: 30_000 })
+  await until(() => callers.every(({ received }) => received.startsWith('HTTP/1.1 200')))
+  for (const { socket } of callers) socket.destroy()
+  await ended
+})
+
+test('a start on a given port closes no listening socket, and shares none with another server', async (t) => {
+  const port = await freePort()
+  const close = t.mock.method(Server.prototype, 'close')
+  const server = await listenOn(answer, port)
+  assert.equal(close.mock.callCount(), 0)
+  await assert.rejects(listenOn(answer, port), { code: 'EADDRINUSE' })
+  await server.close({ graceMs: 0 })
 })
 
 const refuses = ({ port }: RunningServer): Promise<boolean> =>
