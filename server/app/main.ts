@@ -41,7 +41,7 @@ export async function main(
     log.warn('unknown setting', unknown)
   limitThreadHeaps()
   countBuffersTowardHeapLimit()
-  const signals = handleStopSignals(() => performance.now())
+  const signals = handleStopSignals()
   const write = (sentence: string, fields: Record<string, string>): void =>
     void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
   const running = await startUnlessStopped(config, log, signals, {

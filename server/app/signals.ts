@@ -8,10 +8,11 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 export type StopSignal = (typeof SIGNALS)[number]
 
 /**
- * A signal within this time after the first (milliseconds) is the same one: a terminal or a
- * supervisor signals the whole process group, and npm and the launcher forward it as well.
+ * A signal within this many timer ticks (of milliseconds) after the first is the same one: a
+ * terminal or a supervisor signals the whole process group, and npm and the launcher forward it as
+ * well. On a busy machine they forward late; then the ticks come late, too.
  */
-const DUPLICATE_MS = 500
+const [DUPLICATE_TICKS, TICK_MS] = [3, 150]
 
 /** The signals that have arrived; lives as long as the process. */
 export interface StopSignals {
@@ -21,20 +22,17 @@ export interface StopSignals {
   readonly second: AbortSignal
 }
 
-/**
- * Handles the signals that end the server; from now on none of them ends the process by itself.
- *
- * @param mono monotonic milliseconds
- */
-export function handleStopSignals(mono: () => number): StopSignals {
+/** Handles the signals that end the server; from now on none of them ends the process by itself. */
+export function handleStopSignals(): StopSignals {
   const { promise: first, resolve } = Promise.withResolvers<StopSignal>()
   const second = new AbortController()
-  let firstAt: number | undefined
+  let ticks: number | undefined
   const onSignal = (signal: StopSignal): void => {
-    if (firstAt === undefined) {
-      firstAt = mono()
+    if (ticks === undefined) {
+      ticks = 0
+      setInterval(() => (ticks = (ticks ?? 0) + 1), TICK_MS).unref()
       resolve(signal)
-    } else if (mono() - firstAt >= DUPLICATE_MS) second.abort(signal)
+    } else if (ticks >= DUPLICATE_TICKS) second.abort(signal)
   }
   for (const signal of SIGNALS) process.on(signal, () => onSignal(signal))
   return { first, second: second.signal }
