@@ -159,6 +159,14 @@ function* pageOf(
     return { rows: [], next: null }
   const { from } = start
   let { before } = start
+  if (isIndexed(filter) && outcome === undefined) {
+    // All rows of the index match, so the limit alone bounds the statement.
+    const rows = yield* newest(db, filter, start, limit + 1)
+    return {
+      rows: rows.slice(0, limit),
+      next: (rows.length > limit && rows[limit - 1]?.id) || null,
+    }
+  }
   const rows: Row[] = []
   const indexed = {
     account,

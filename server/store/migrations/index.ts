@@ -49,6 +49,7 @@ import { ownApis } from './0099-own-apis.ts'
 import { frequentVacuums } from './0100-frequent-vacuums.ts'
 import { cacheAndAudioTokens } from './0101-cache-and-audio-tokens.ts'
 import { hashedIds } from './0102-hashed-ids.ts'
+import { oddRequests } from './0103-odd-requests.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -113,4 +114,5 @@ export const MIGRATIONS: readonly Migration[] = [
   frequentVacuums,
   cacheAndAudioTokens,
   hashedIds,
+  oddRequests,
 ]
