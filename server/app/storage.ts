@@ -11,6 +11,7 @@ import { enterInstance, type Instance } from '../store/instance.ts'
 import { readPem } from '../store/backup/backup.ts'
 import { readRecipient } from '../store/backup/encryption.ts'
 import { startShipping } from '../store/backup/journal.ts'
+import { prepareTarget } from '../store/backup/target.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { openScratch, type Scratch } from '../store/scratch.ts'
 
@@ -25,7 +26,7 @@ export interface Storage {
 /**
  * Opens the storage of a process.
  *
- * @throws SetupError if the store cannot be opened
+ * @throws SetupError if the store cannot be opened, or the folder of backups cannot be written
  */
 export async function openStorage(
   { server, storage }: Pick<Config, 'server' | 'storage'>,
@@ -55,7 +56,8 @@ export async function openStorage(
   starting.use(
     every(SWEEP_MS, sweep, (error) => log.error('expired data could not be deleted', error)),
   )
-  if (storage.backup !== null)
+  if (storage.backup !== null) {
+    await prepareTarget(storage.backup)
     starting.use(
       startShipping({
         store,
@@ -69,6 +71,7 @@ export async function openStorage(
         onError: (error) => log.error('the backup is behind', error),
       }),
     )
+  }
   return { store, instance, scratch, blobs }
 }
 

@@ -61,6 +61,19 @@ test('a read-only scratch folder is one sentence and exit code 1', async (t) => 
   )
 })
 
+test('a folder of backups that cannot be written is one sentence and exit code 1', async (t) => {
+  const data = temporaryFolder(t)
+  const target = join(data, 'file')
+  writeFileSync(target, '')
+  const { code, err } = await tollmark(['serve'], {
+    PORT: '0',
+    TOLLMARK_DATA: data,
+    TOLLMARK_BACKUP: join(target, 'backups'),
+  })
+  assert.equal(code, 1)
+  assert.match(err, /^tollmark: The folder .*backups cannot be written \(ENOTDIR\)\.\n$/)
+})
+
 test('an unreadable .env file is one sentence and exit code 1', async (t) => {
   const cwd = temporaryFolder(t)
   mkdirSync(join(cwd, '.env'))

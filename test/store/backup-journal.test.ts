@@ -2,7 +2,7 @@
 // piece is restored, and a piece that is missing or damaged is noticed.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { readConfig } from '../../server/config/settings.ts'
@@ -43,8 +43,15 @@ async function shipped(t: TestContext) {
   const target = temporaryFolder(t)
   let now = 1_800_000_000_000
   const errors: unknown[] = []
+  let turns = 0
   const shipping = startShipping({
-    store,
+    store: {
+      ...store,
+      takeChanges: async () => {
+        turns++
+        return (await store.takeChanges?.()) ?? { whole: true, changes: Buffer.alloc(0) }
+      },
+    },
     storage: storageAt(place),
     target,
     recipient,
@@ -59,10 +66,18 @@ async function shipped(t: TestContext) {
       .filter((name) => name.startsWith('tollmark-'))
       .sort()
       .map((name) => join(target, name))
-  const pieces = () =>
-    readdirSync(join(backups().at(-1) ?? '', 'journal')).filter((name) => /^\d+$/.test(name))
+  const pieces = () => {
+    const journal = join(backups().at(-1) ?? '', 'journal')
+    // It is made after the backup.
+    return existsSync(journal) ? readdirSync(journal).filter((name) => /^\d+$/.test(name)) : []
+  }
   await until(() => backups().length === 1)
-  return { place, store, errors, shipping, backups, pieces }
+  /** Waits until changes were looked for `count` more times. */
+  const pass = (count: number) => {
+    const end = turns + count
+    return until(() => turns >= end)
+  }
+  return { place, store, errors, shipping, backups, pieces, pass }
 }
 
 async function restored(t: TestContext, source: string) {
@@ -110,6 +125,23 @@ test('changes after a full backup are restored with it', async (t) => {
   await assert.rejects(restored(t, source), /cannot be decrypted/)
   rmSync(piece)
   await assert.rejects(restored(t, source), /Piece 1 of the backup's journal is missing/)
+})
+
+test('a failure that lasts is reported once, and again after a success', async (t) => {
+  const { store, errors, backups, pieces, pass } = await shipped(t)
+  const journal = join(backups()[0] ?? '', 'journal')
+  await until(() => existsSync(journal))
+  for (const failures of [1, 2]) {
+    rmSync(journal, { recursive: true })
+    await insert(store, failures)
+    await until(() => errors.length === failures)
+    await pass(5)
+    assert.equal(errors.length, failures)
+    mkdirSync(journal)
+    await until(() => pieces().length > 0)
+    // A turn begins after the last piece was stored whole.
+    await pass(1)
+  }
 })
 
 test('a change by another process triggers a full backup immediately', async (t) => {

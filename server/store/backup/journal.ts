@@ -25,7 +25,10 @@ export interface ShippingOptions {
   readonly recipient: KeyObject | null
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Called when something could not be stored; it will be retried. */
+  /**
+   * Called when something could not be stored; it will be retried, and reported again only after a
+   * success or if it fails in another way.
+   */
   readonly onError: (error: unknown) => void
   /** Interval of the pieces (milliseconds). */
   readonly period?: number
@@ -66,7 +69,7 @@ export function startShipping(options: ShippingOptions): AsyncDisposable {
   let timer: NodeJS.Timeout | undefined
   let closed = false
   const shipAgain = async (): Promise<void> => {
-    await shipping.ship().catch(options.onError)
+    await shipping.ship().catch((error: unknown) => shipping.report(error))
     if (closed) return
     timer = setTimeout(() => {
       last = shipAgain()
@@ -78,7 +81,7 @@ export function startShipping(options: ShippingOptions): AsyncDisposable {
       closed = true
       clearTimeout(timer)
       await last
-      await shipping.close().catch(options.onError)
+      await shipping.close().catch((error: unknown) => shipping.report(error))
     },
   }
 }
@@ -98,11 +101,19 @@ class Shipping {
   #since: Buffer[] | null = null
   #tried = -Infinity
   #took = 0
+  /** The failure that was reported last; null after a success. */
+  #reported: string | null = null
 
   constructor(options: ShippingOptions, takeChanges: NonNullable<Store['takeChanges']>) {
     this.#options = options
     this.#takeChanges = takeChanges
     this.#period = options.period ?? PERIOD_MS
+  }
+
+  report(error: unknown): void {
+    if (String(error) === this.#reported) return
+    this.#reported = String(error)
+    this.#options.onError(error)
   }
 
   /** Writes the changes, and starts a full backup if one is due. */
@@ -120,7 +131,7 @@ class Shipping {
     this.#since?.push(piece)
     if (sizeOf(this.#since ?? []) > MAX_WAITING) {
       this.#since = null
-      this.#options.onError(new Error('too much is written to complete a full backup'))
+      this.report(new Error('too much is written to complete a full backup'))
     }
     if (this.#journal !== null) this.#unsent.push(piece)
     if (sizeOf(this.#unsent) > MAX_WAITING) await this.#leaveJournal()
@@ -146,7 +157,7 @@ class Shipping {
     this.#since = []
     this.#making = this.#makeFullBackup()
       .catch((error: unknown) => {
-        if (!this.#stopping.signal.aborted) this.#options.onError(error)
+        if (!this.#stopping.signal.aborted) this.report(error)
       })
       .finally(() => {
         this.#took = performance.now() - now
@@ -165,6 +176,7 @@ class Shipping {
       signal: this.#stopping.signal,
     })
     const journal = await openJournal(location, storage)
+    this.#reported = null
     const since = this.#since
     // Another process has written meanwhile, and the journal lacks those changes.
     if (since === null) return journal[Symbol.asyncDispose]()
@@ -197,6 +209,7 @@ class Shipping {
       if (journal !== this.#journal) continue
       this.#unsent.shift()
       this.#pieces++
+      this.#reported = null
     }
   }
 

@@ -1,6 +1,6 @@
 // Stores backups: as folders in a folder, or as prefixes in a bucket.
 import { createWriteStream } from 'node:fs'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { access, constants, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -51,6 +51,28 @@ export async function writeBackup(
 ): Promise<BackupWriter> {
   return isS3(target) ? writeToS3(target, name, storage) : writeToFolder(resolve(target), name)
 }
+
+/**
+ * Creates the folder of backups, if the target is one. A bucket may be unavailable now and is not
+ * checked.
+ *
+ * @throws SetupError if the folder cannot be written
+ */
+export async function prepareTarget(target: string): Promise<void> {
+  if (isS3(target)) return
+  const folder = resolve(target)
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await access(folder, constants.W_OK)
+  } catch (error) {
+    throw unwritable(folder, error)
+  }
+}
+
+const unwritable = (folder: string, error: unknown): SetupError =>
+  new SetupError(`The folder ${folder} cannot be written (${codeOf(error) ?? 'unknown reason'}).`, {
+    cause: error,
+  })
 
 /** @param source as returned by `finish` */
 export async function readBackup(source: string, storage: Storage): Promise<BackupReader> {
@@ -128,10 +150,7 @@ async function writeToFolder(target: string, name: string): Promise<BackupWriter
   try {
     await mkdir(partial, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new SetupError(
-      `The folder ${target} cannot be written (${codeOf(error) ?? 'unknown reason'}).`,
-      { cause: error },
-    )
+    throw unwritable(target, error)
   }
   return {
     stage: async (file) => {
