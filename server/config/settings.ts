@@ -79,10 +79,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 /**
  * The environment of this process, which overrides a `.env` file in `folder`.
  *
- * @throws SetupError if the file exists and cannot be read
+ * @throws SetupError if the file exists and cannot be read, or names a setting without assigning it
  */
 export function environment(folder: string): Record<string, string | undefined> {
-  return { ...parseEnv(readIfExists(join(folder, '.env'))), ...process.env }
+  const file = join(folder, '.env')
+  const text = readIfExists(file)
+  checkAssignments(text, file)
+  return { ...parseEnv(text), ...process.env }
+}
+
+/** `PORT: 33` and `PORT 33` would be ignored silently: `parseEnv` skips a line that assigns nothing. */
+function checkAssignments(text: string, file: string): void {
+  const known = new Set(rows().map(({ name }) => name))
+  for (const [index, line] of text.split('\n').entries()) {
+    const [, name = ''] = /^\s*(?:export\s+)?(\w+)\s*(?:[^\w\s=]|\s[^\s=]|$)/.exec(line) ?? []
+    if (known.has(name))
+      throw new SetupError(`${file}, line ${index + 1}: write ${name}=value, with an equals sign.`)
+  }
 }
 
 function readIfExists(file: string): string {

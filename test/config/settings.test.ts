@@ -159,6 +159,25 @@ test('a byte order mark does not hide the first setting of a .env', (t) => {
   assert.deepEqual([TOLLMARK_FIRST, TOLLMARK_SECOND], ['1', '2'])
 })
 
+for (const line of ['PORT: 33', 'PORT 33', 'export PORT 33', 'PORT', 'PORT:33 # HOST=x'])
+  test(`a .env with the line ${line} is refused, because it assigns nothing`, (t) => {
+    const folder = temporaryFolder(t)
+    writeFileSync(join(folder, '.env'), `HOST=127.0.0.1\n${line}\n`)
+    assert.throws(
+      () => environment(folder),
+      /\.env, line 2: write PORT=value, with an equals sign\./,
+    )
+  })
+
+test('a .env may have spaces, comments, quotes and empty settings', (t) => {
+  const folder = temporaryFolder(t)
+  const text =
+    '# PORT 33\nPORT = 33\nexport HOST=::1\nTOLLMARK_PLANS=\'{\n"PORT": 1}\'\nDATABASE_URL=\n'
+  writeFileSync(join(folder, '.env'), text)
+  const { PORT, HOST, TOLLMARK_PLANS } = environment(folder)
+  assert.deepEqual([PORT, HOST, TOLLMARK_PLANS], ['33', '::1', '{\n"PORT": 1}'])
+})
+
 test('a duration never exceeds the timer limit, because a longer one would fire immediately', () => {
   const { server, conversion } = readConfig({
     TOLLMARK_SHUTDOWN_TIMEOUT: '30d',

@@ -98,6 +98,8 @@ async function diskSync({ config }: Examined): Promise<Finding> {
       times.push(performance.now() - began)
     }
   } catch (error) {
+    if (codeOf(error) === 'ENOENT')
+      return ['warning', `the data folder does not exist yet: ${config.storage.data}`]
     return [
       'failed',
       `the data folder cannot be written (${codeOf(error) ?? 'unknown reason'}): ${config.storage.data}`,
