@@ -2,7 +2,15 @@
 // piece is restored, and a piece that is missing or damaged is noticed.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { readConfig } from '../../server/config/settings.ts'
