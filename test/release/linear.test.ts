@@ -39,6 +39,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   SniffingReader: 'Chooses the reader of a response whose type is not said: createMeter.',
   transferDecoder: 'Chooses the decoder of a part: Inspection.',
   decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
+  GivenIdReader: 'Reads the keys of a body for which no row gives places: Inspection.',
   KeyedToolReader: 'Reads the tools of a body: Inspection.',
   readDisposition: 'Reads the head of a part, which PartReader bounds: MultipartReader.',
   readRelated: 'Reads the head of a part, which PartReader bounds: MultipartReader.',
