@@ -1,4 +1,5 @@
 import type { Migration } from './index.ts'
+import { LOCK_LEDGER } from './lock-ledger.ts'
 
 // On PostgreSQL, the indexes of `requests` by account, key and child key have hashes in place of
 // these ids of 26 characters. An entry is then as small as two numbers of 64 bits. PostgreSQL splits
@@ -9,26 +10,6 @@ import type { Migration } from './index.ts'
 //
 // Building indexes of a large table takes minutes. So older rows stay in requests_older, with the
 // indexes that it has, until the retention deletes them.
-
-/**
- * Locks the ledger. It gives up after a moment and tries again, because reports and settlements lock
- * its two tables in different orders, and no request may wait for a long report.
- */
-const LOCK = `do $$
-  declare
-    usual constant text := current_setting('lock_timeout');
-  begin
-    loop
-      begin
-        perform set_config('lock_timeout', '300ms', true);
-        lock table requests in access exclusive mode;
-        exit;
-      exception when lock_not_available or deadlock_detected then
-        perform pg_sleep(0.05);
-      end;
-    end loop;
-    perform set_config('lock_timeout', usual, true);
-  end $$`
 
 /** Renames the table, its indexes and its sequence. */
 const SET_ASIDE = `do $$
@@ -64,9 +45,9 @@ const GO_ON = `do $$
 /** Smaller indexes of the ledger on PostgreSQL. */
 export const hashedIds: Migration = {
   name: '0102-hashed-ids',
+  lock: LOCK_LEDGER,
   up: () => [],
   postgres: [
-    LOCK,
     SET_ASIDE,
     'create table requests (like requests_older including defaults including identity)',
     'alter table requests set (autovacuum_vacuum_scale_factor = 0.05)',
