@@ -49,6 +49,7 @@ const AREAS: Area[] = [
   },
   { path: 'server/common/fairness/', from: [], node: [] },
   { path: 'server/common/clients.ts', from: [], node: [] },
+  { path: 'server/common/ledger-columns.ts', from: [], node: [] },
   { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg', '@aws-sdk/client-s3'] },
   ...NOUNS.map((path) => ({
     path,
@@ -134,17 +135,17 @@ const AREAS: Area[] = [
     from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'],
     packages: ['@tollmark/notion-markdown', 'commander'],
   },
-  // The dashboard knows the server by its API only; the table of clients is the only file that
-  // they share.
+  // The dashboard knows the server by its API only; the table of clients and the ledger's columns
+  // are the only files that they share.
   {
     path: 'dashboard/src/',
-    from: ['server/common/clients.ts'],
+    from: ['server/common/clients.ts', 'server/common/ledger-columns.ts'],
     packages: [...DRAWN, 'wouter'],
     node: [],
   },
   {
     path: 'dashboard/src/api/',
-    from: [],
+    from: ['server/common/ledger-columns.ts'],
     packages: ['react', '@tanstack/react-query', 'zod'],
     node: [],
   },

@@ -29,6 +29,10 @@ export const fullCount = (value: Maybe): string => known(value, (n) => whole.for
 /** A fraction as a percentage. */
 export const share = (value: Maybe): string => known(value, (n) => percent.format(n))
 
+/** "cache write" → "Cache write". */
+export const capitalized = (words: string): string =>
+  `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+
 /** "1 key", "2 keys". */
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`

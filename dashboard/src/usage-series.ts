@@ -1,4 +1,5 @@
 // Usage lines → what the charts show: sums of a period, and series over its buckets.
+import { TOKEN_COLUMNS, UNKNOWN_TOKENS, shownTokens } from '../../server/common/ledger-columns.ts'
 import type { Sums, UsageLine } from './api/shapes.ts'
 import type { Range } from './api/usage.ts'
 import * as format from './format.ts'
@@ -28,10 +29,7 @@ const plus = (a: number | null, b: number | null): number | null =>
 const NOTHING: Sums = {
   requests: 0,
   errors: 0,
-  tokens_in: null,
-  tokens_out: null,
-  tokens_cached: null,
-  tokens_reasoning: null,
+  ...UNKNOWN_TOKENS,
   first_byte_ms: null,
   total_ms: null,
 }
@@ -46,9 +44,7 @@ function sum(lines: readonly Sums[]): Sums {
   for (const line of lines) {
     sums.requests += line.requests
     sums.errors += line.errors
-    sums.tokens_in = plus(sums.tokens_in, line.tokens_in)
-    sums.tokens_out = plus(sums.tokens_out, line.tokens_out)
-    sums.tokens_cached = plus(sums.tokens_cached, line.tokens_cached)
+    for (const column of TOKEN_COLUMNS) sums[column] = plus(sums[column], line[column])
     if (line.first_byte_ms === null || line.total_ms === null) continue
     measured += line.requests
     first += line.first_byte_ms * line.requests
@@ -118,6 +114,16 @@ function cachedShare({ tokens_cached, tokens_in }: Sums): number | null {
   return tokens_cached === null || tokens_in === null || tokens_in === 0
     ? null
     : Math.min(1, tokens_cached / tokens_in)
+}
+
+/** The kinds of tokens in each bucket, for the legend of a chart of tokens. */
+export function tokensByKind(lines: readonly UsageLine[]): Series[] {
+  const whole = sum(lines)
+  return shownTokens((column) => (whole[column] ?? 0) > 0).map(([kind, column]) => ({
+    name: format.capitalized(kind),
+    whole: whole[column],
+    values: lines.map((line) => line[column]),
+  }))
 }
 
 /**

@@ -192,6 +192,17 @@ export type LedgerRow = {
 export type TokenColumn = ColumnsWith<{ tokens: string }>
 /** The columns with tokens. */
 export const TOKEN_COLUMNS = columnsWhere<TokenColumn>(({ tokens }) => tokens !== undefined)
+/** A kind of tokens in words ("cache write"), and its column. */
+export type TokenKind = readonly [kind: string, column: TokenColumn]
+/**
+ * The kinds of tokens to show to a person: input and output, and those parts of them that there
+ * are, because most requests have few kinds.
+ */
+export const shownTokens = (isUsed: (column: TokenColumn) => boolean): TokenKind[] =>
+  TOKEN_COLUMNS.filter((column) => {
+    const { partOf }: LedgerColumn = LEDGER_COLUMNS[column]
+    return partOf === undefined || isUsed(column)
+  }).map((column) => [LEDGER_COLUMNS[column].tokens.replaceAll('_', ' '), column])
 
 /** Numbers of tokens; null if they are unknown, which is not 0. */
 export type Tokens = Pick<LedgerRow, TokenColumn>

@@ -1,5 +1,6 @@
 // TABLE of the server's responses, as far as the dashboard reads them. Unknown fields are ignored.
 import * as z from 'zod/mini'
+import { eachToken } from '../../../server/common/ledger-columns.ts'
 
 const maybe = z.nullable(z.number())
 const text = z.string()
@@ -58,12 +59,8 @@ export const OpenReset = z.object({ email: maybeText, name: text, expires_at: te
 /** The invitation of a link. */
 export const OpenInvitation = z.object({ email: maybeText, expires_at: text })
 
-const tokens = {
-  tokens_in: maybe,
-  tokens_out: maybe,
-  tokens_cached: maybe,
-  tokens_reasoning: maybe,
-}
+/** A server of the previous version may lack the newest kind of tokens. */
+const tokens = eachToken(() => z._default(maybe, null))
 
 /** A proxy key, without its secret; `rpm` is requests in any 60 seconds, null for no limit. */
 export const Key = z.object({
@@ -178,9 +175,6 @@ export const Request = z.object({
   bytes_in: maybe,
   bytes_out: maybe,
   ...tokens,
-  tokens_cache_write: z.optional(maybe),
-  tokens_audio_in: z.optional(maybe),
-  tokens_audio_out: z.optional(maybe),
   credential_id: maybeText,
   context: maybeText,
   /** The person that the child key was created for. */

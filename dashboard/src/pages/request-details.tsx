@@ -1,10 +1,11 @@
 // One request of the ledger: its timeline and its usage.
 import { Drawer } from '@mantine/core'
 import { Link } from 'wouter'
+import { shownTokens } from '../../../server/common/ledger-columns.ts'
 import { nameOfCredential, useProviders } from '../api/credentials.ts'
 import type { Provider, Refusal, Request } from '../api/shapes.ts'
 import { useRequest } from '../api/usage.ts'
-import { bytes, counted, duration, exactTime, fullCount } from '../format.ts'
+import { bytes, capitalized, counted, duration, exactTime, fullCount } from '../format.ts'
 import { CodeBlock, Copy, Facts, Parts } from '../ui/bits.tsx'
 import { useLazyOpen } from '../ui/dialog.tsx'
 import { Fields, Loaded } from '../ui/page.tsx'
@@ -40,13 +41,6 @@ export function RequestDetails({ id, onClose }: { id: string | null; onClose: ()
   )
 }
 
-/** Kinds of tokens that few requests have. */
-const RARE_TOKENS = [
-  ['Cache write tokens', 'tokens_cache_write'],
-  ['Audio tokens in', 'tokens_audio_in'],
-  ['Audio tokens out', 'tokens_audio_out'],
-] as const
-
 function Details({ request }: { request: Request }) {
   const { id, model, provider, error, upstream_error } = request
   const known = useProviders().data?.find(({ id }) => id === provider)
@@ -72,14 +66,10 @@ function Details({ request }: { request: Request }) {
       <Timeline request={request} />
       <Facts
         items={[
-          ['Tokens in', fullCount(request.tokens_in)],
-          ['Tokens out', fullCount(request.tokens_out)],
-          ['Cached tokens', fullCount(request.tokens_cached)],
-          ['Reasoning tokens', fullCount(request.tokens_reasoning)],
-          ...RARE_TOKENS.flatMap(([label, name]) => {
-            const tokens = request[name]
-            return tokens == null ? [] : [[label, fullCount(tokens)] as const]
-          }),
+          ...shownTokens((column) => (request[column] ?? 0) > 0).map(
+            ([kind, column]) =>
+              [`${capitalized(kind)} tokens`, fullCount(request[column])] as const,
+          ),
           ['Bytes in', bytes(request.bytes_in)],
           ['Bytes out', bytes(request.bytes_out)],
         ]}

@@ -12,6 +12,8 @@ interface ChartProps {
   /** The short labels below the axis. */
   ticks: readonly string[]
   series: readonly Series[]
+  /** What the series consist of: only in the legend, because parts may overlap. */
+  parts?: readonly Series[]
   kind: 'bars' | 'line'
   format: (value: number | null) => string
   /** Whether the last bucket is incomplete. */
@@ -34,6 +36,7 @@ export function TimeChart({
   buckets: names,
   ticks,
   series,
+  parts = [],
   kind,
   format,
   unfinished,
@@ -63,7 +66,7 @@ export function TimeChart({
           aria-valuemin={0}
           aria-valuemax={Math.max(0, buckets.length - 1)}
           aria-valuenow={at ?? Math.max(0, buckets.length - 1)}
-          aria-valuetext={spoken(buckets, series, format, at ?? buckets.length - 1)}
+          aria-valuetext={spoken(buckets, [...series, ...parts], format, at ?? buckets.length - 1)}
           tabIndex={0}
           {...cursor.handlers}
         >
@@ -84,6 +87,7 @@ export function TimeChart({
         when={at === null ? (kind === 'bars' ? 'In total' : 'On average') : buckets[at]}
         at={at}
         series={series}
+        parts={parts}
         summed={kind === 'bars'}
         format={format}
       />
@@ -188,12 +192,13 @@ interface LegendProps {
   /** The bucket under the cursor; null for all. */
   at: number | null
   series: readonly Series[]
+  parts: readonly Series[]
   /** Whether the series add up. */
   summed: boolean
   format: (value: number | null) => string
 }
 
-function Legend({ when, at, series, summed, format }: LegendProps) {
+function Legend({ when, at, series, parts, summed, format }: LegendProps) {
   return (
     <ul className={css.legend}>
       <li className={css.when}>{when}</li>
@@ -211,6 +216,12 @@ function Legend({ when, at, series, summed, format }: LegendProps) {
             <rect width="10" height="10" rx="3" fill={colorOf(index)} />
           </svg>
           <span className={css.name}>{name}</span>
+          <span className={css.value}>{format(at === null ? whole : (values[at] ?? null))}</span>
+        </li>
+      ))}
+      {parts.map(({ name, values, whole }) => (
+        <li key={name}>
+          <span className={css.part}>{name}</span>
           <span className={css.value}>{format(at === null ? whole : (values[at] ?? null))}</span>
         </li>
       ))}

@@ -13,6 +13,7 @@ import {
   periodNamed,
   seriesOf,
   tickOf,
+  tokensByKind,
   type MeasureName,
 } from '../usage-series.ts'
 import { TimeChart } from './chart.tsx'
@@ -92,6 +93,7 @@ function Panel({
       buckets={times.map((time) => bucketName(period, time))}
       ticks={times.map((time) => tickOf(period, time))}
       series={seriesOf(lines, times, show, nameOf)}
+      parts={show === 'tokens' && split === 'none' ? tokensByKind(series) : []}
       kind={kind}
       unfinished
       format={format}

@@ -1,6 +1,8 @@
 // tollmark usage
 import { apiCommand, listResult, accountFilter, ACCOUNT_OPTION } from '../api-command.ts'
 import type { Column } from '../output.ts'
+import type { Row } from '../record.ts'
+import { shownTokens } from '../../common/ledger-columns.ts'
 
 /** TABLE of the dimensions of usage and their columns. */
 const BY: Readonly<Record<string, Column>> = {
@@ -15,10 +17,12 @@ const BY: Readonly<Record<string, Column>> = {
 const MEASURES: readonly Column[] = [
   ['REQUESTS', (line) => line.text('requests')],
   ['ERRORS', (line) => line.text('errors')],
-  ['TOKENS IN', (line) => line.optional('tokens_in') ?? '-'],
-  ['TOKENS OUT', (line) => line.optional('tokens_out') ?? '-'],
-  ['CACHED', (line) => line.optional('tokens_cached') ?? '-'],
 ]
+
+const tokenColumns = (rows: readonly Row[]): Column[] =>
+  shownTokens((column) => rows.some((row) => Number(row.optional(column)) > 0)).map(
+    ([kind, column]) => [kind.toUpperCase(), (row) => row.optional(column) ?? '-'],
+  )
 
 /** Shows usage. */
 export const USAGE = apiCommand({
@@ -57,13 +61,15 @@ export const USAGE = apiCommand({
       .split(',')
       .map((word) => BY[word.trim()])
       .filter((column) => column !== undefined)
-    const { lines } = listResult('requests in that time', report.rows('data'), [
+    const rows = report.rows('data')
+    const { lines } = listResult('requests in that time', rows, [
       ...columns,
       ...MEASURES,
+      ...tokenColumns(rows),
     ])
     return {
       record: report.json,
-      lines: report.rows('data').length > 0 ? lines : ['Nothing was used in that period.'],
+      lines: rows.length > 0 ? lines : ['Nothing was used in that period.'],
     }
   },
 })

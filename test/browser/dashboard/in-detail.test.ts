@@ -116,6 +116,15 @@ test('in detail', async (t) => {
       'Busy 33',
       'Others5',
     ])
+    assert.equal(await send((await key('Talks')).secret, '9/6/3/2'), 200)
+    await page.goto(`${site.url}/?show=tokens`)
+    await page.getByRole('figure').getByText('Audio input').waitFor()
+    assert.deepEqual(
+      (await page.getByRole('figure').getByRole('listitem').allTextContents()).map((text) =>
+        text.replace(/\d+$/, ''),
+      ),
+      ['In total', 'Tokens', 'Input', 'Output', 'Cached', 'Audio input'],
+    )
   })
 
   await t.test("a request that a provider refused shows the provider's error", async (t) => {

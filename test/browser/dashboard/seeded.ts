@@ -30,13 +30,14 @@ export const OPENAI = 'https://api.openai.com/v1/chat/completions'
 export const ANTHROPIC = 'https://api.anthropic.com/v1/messages'
 
 /**
- * Responds in the provider's own form, with as many tokens as the prompt says (`"in/out/cached"`),
- * or the status that it says.
+ * Responds in the provider's own form, with as many tokens as the prompt says (`"in/out/cached"`,
+ * and for OpenAI `"/audio"` of the input), or the status that it says.
  */
 export const provider: Script = async (call) => {
   const text = (await call.body()).toString()
   const [, status = '200'] = /status (\d+)/.exec(text) ?? []
-  const [, tin = '900', tout = '120', cached = '400'] = /(\d+)\/(\d+)\/(\d+)/.exec(text) ?? []
+  const [, tin = '900', tout = '120', cached = '400', audio = '0'] =
+    /(\d+)\/(\d+)\/(\d+)(?:\/(\d+))?/.exec(text) ?? []
   const [i, o, c] = [Number(tin), Number(tout), Number(cached)]
   const response = call.received.target.includes('generateContent')
     ? {
@@ -55,7 +56,7 @@ export const provider: Script = async (call) => {
           usage: {
             prompt_tokens: i,
             completion_tokens: o,
-            prompt_tokens_details: { cached_tokens: c },
+            prompt_tokens_details: { cached_tokens: c, audio_tokens: Number(audio) },
           },
         }
   if (/"stream":true/.test(text) && call.received.target.includes('/messages'))
