@@ -6,6 +6,7 @@ import {
   mergeMantineTheme,
   DEFAULT_THEME,
 } from '@mantine/core'
+import { basename } from 'node:path'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { theme } from './src/theme.ts'
@@ -21,6 +22,12 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+  },
+  css: {
+    modules: {
+      // No hashes, which do not compress: files of CSS modules have different names.
+      generateScopedName: (name, path) => `${basename(path, '.module.css')}-${name}`,
+    },
   },
   server: { proxy: { '/api': SERVER, '/proxy': SERVER, '/openapi.json': SERVER } },
 })

@@ -49,7 +49,7 @@ const AREAS: Area[] = [
   },
   { path: 'server/common/fairness/', from: [], node: [] },
   { path: 'server/common/clients.ts', from: [], node: [] },
-  { path: 'server/common/ledger-columns.ts', from: [], node: [] },
+  { path: 'server/common/token-kinds.ts', from: [], node: [] },
   { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg', '@aws-sdk/client-s3'] },
   ...NOUNS.map((path) => ({
     path,
@@ -135,17 +135,17 @@ const AREAS: Area[] = [
     from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'],
     packages: ['@tollmark/notion-markdown', 'commander'],
   },
-  // The dashboard knows the server by its API only; the table of clients and the ledger's columns
-  // are the only files that they share.
+  // The dashboard knows the server by its API only; the tables of clients and of the kinds of
+  // tokens are the only files that they share.
   {
     path: 'dashboard/src/',
-    from: ['server/common/clients.ts', 'server/common/ledger-columns.ts'],
+    from: ['server/common/clients.ts', 'server/common/token-kinds.ts'],
     packages: [...DRAWN, 'wouter'],
     node: [],
   },
   {
     path: 'dashboard/src/api/',
-    from: ['server/common/ledger-columns.ts'],
+    from: ['server/common/token-kinds.ts'],
     packages: ['react', '@tanstack/react-query', 'zod'],
     node: [],
   },
@@ -168,7 +168,7 @@ const AREAS: Area[] = [
     path: 'dashboard/vite.config.ts',
     from: ['dashboard/src/theme.ts'],
     packages: ['@mantine/core', '@vitejs/plugin-react', 'vite'],
-    node: [],
+    node: ['path'],
   },
   {
     path: 'dashboard/build.ts',

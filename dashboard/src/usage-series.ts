@@ -1,5 +1,5 @@
 // Usage lines → what the charts show: sums of a period, and series over its buckets.
-import { TOKEN_COLUMNS, UNKNOWN_TOKENS, shownTokens } from '../../server/common/ledger-columns.ts'
+import { TOKEN_COLUMNS, UNKNOWN_TOKENS, shownTokens } from '../../server/common/token-kinds.ts'
 import type { Sums, UsageLine } from './api/shapes.ts'
 import type { Range } from './api/usage.ts'
 import * as format from './format.ts'

@@ -2,13 +2,12 @@
 import { z } from '@hono/zod-openapi'
 import {
   LEDGER_COLUMNS,
-  TOKEN_COLUMNS,
   columnsWhere,
   type ColumnsWith,
   type LedgerColumn,
   type LedgerRow,
-  type TokenColumn,
 } from '../common/ledger-columns.ts'
+import { TOKEN_COLUMNS, type TokenColumn } from '../common/token-kinds.ts'
 
 type SchemasOf<Name extends keyof LedgerRow> = { [Column in Name]: z.ZodType<LedgerRow[Column]> }
 

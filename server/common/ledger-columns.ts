@@ -1,5 +1,6 @@
 // The ledger's columns: rows, their encoding, SQL, roll-ups, the API and CSV derive from one table.
 // How to add one: contributing/add-a-ledger-column.md.
+import { TOKEN_KINDS, type TokenColumn, type TokenKind } from './token-kinds.ts'
 
 /** A column of the ledger. */
 export interface LedgerColumn {
@@ -19,29 +20,28 @@ export interface LedgerColumn {
   readonly settlement?: 'common' | 'own'
   /** A kind of tokens, by its name in metrics: every roll-up sums it. */
   readonly tokens?: string
-  /** The tokens that these are part of. A provider's larger number is capped. */
-  readonly partOf?: 'tokens_in' | 'tokens_out' | undefined
+  /** The tokens that these are part of. */
+  readonly partOf?: TokenKind['partOf']
   /** Shown in lists and details of requests, or only in details. */
   readonly shown?: 'list' | 'details'
   /** Its description in the API. */
   readonly description?: string
 }
 
-/** A kind of tokens; it is null if the provider did not report it. */
-const tokens = <Kind extends string>(
-  kind: Kind,
-  description: string,
-  partOf?: LedgerColumn['partOf'],
-) =>
-  ({
-    type: 'bigint',
-    nullable: true,
-    settlement: 'own',
-    tokens: kind,
-    shown: 'list',
-    description,
-    partOf,
-  }) as const
+/** The columns of tokens; each is null if the provider did not report that kind. */
+const TOKENS = Object.fromEntries(
+  Object.entries(TOKEN_KINDS).map(([name, kind]) => [
+    name,
+    { type: 'bigint', nullable: true, settlement: 'own', shown: 'list', ...kind },
+  ]),
+) as {
+  readonly [Name in TokenColumn]: {
+    readonly type: 'bigint'
+    readonly nullable: true
+    readonly settlement: 'own'
+    readonly shown: 'list'
+  } & (typeof TOKEN_KINDS)[Name]
+}
 
 /**
  * TABLE of the ledger's columns. Admissions are encoded in this order, and a killed process leaves
@@ -129,17 +129,7 @@ export const LEDGER_COLUMNS = {
   total_ms: { type: 'int', nullable: true, settlement: 'own', shown: 'list' },
   bytes_in: { type: 'bigint', nullable: true, settlement: 'own', shown: 'list' },
   bytes_out: { type: 'bigint', nullable: true, settlement: 'own', shown: 'list' },
-  tokens_in: tokens('input', 'Everything that was read, from a cache or not.'),
-  tokens_out: tokens('output', 'Everything that was written, including reasoning.'),
-  tokens_cached: tokens('cached', 'Part of `tokens_in`: read from a cache.', 'tokens_in'),
-  tokens_reasoning: tokens('reasoning', 'Part of `tokens_out`.', 'tokens_out'),
-  tokens_cache_write: tokens(
-    'cache_write',
-    'Part of `tokens_in`: written to a cache.',
-    'tokens_in',
-  ),
-  tokens_audio_in: tokens('audio_input', 'Part of `tokens_in`: audio.', 'tokens_in'),
-  tokens_audio_out: tokens('audio_output', 'Part of `tokens_out`: audio.', 'tokens_out'),
+  ...TOKENS,
   upstream_request_id: {
     type: 'text',
     nullable: true,
@@ -187,34 +177,3 @@ type ValueOf<Column> =
 export type LedgerRow = {
   -readonly [Name in keyof LedgerColumns]: ValueOf<LedgerColumns[Name]>
 }
-
-/** A column with a kind of tokens. */
-export type TokenColumn = ColumnsWith<{ tokens: string }>
-/** The columns with tokens. */
-export const TOKEN_COLUMNS = columnsWhere<TokenColumn>(({ tokens }) => tokens !== undefined)
-/** A kind of tokens in words ("cache write"), and its column. */
-export type TokenKind = readonly [kind: string, column: TokenColumn]
-/**
- * The kinds of tokens to show to a person: input and output, and those parts of them that there
- * are, because most requests have few kinds.
- */
-export const shownTokens = (isUsed: (column: TokenColumn) => boolean): TokenKind[] =>
-  TOKEN_COLUMNS.filter((column) => {
-    const { partOf }: LedgerColumn = LEDGER_COLUMNS[column]
-    return partOf === undefined || isUsed(column)
-  }).map((column) => [LEDGER_COLUMNS[column].tokens.replaceAll('_', ' '), column])
-
-/** Numbers of tokens; null if they are unknown, which is not 0. */
-export type Tokens = Pick<LedgerRow, TokenColumn>
-
-/** A value for each kind of tokens. */
-export const eachToken = <Value>(
-  value: (column: TokenColumn) => Value,
-): Record<TokenColumn, Value> =>
-  Object.fromEntries(TOKEN_COLUMNS.map((column) => [column, value(column)])) as Record<
-    TokenColumn,
-    Value
-  >
-
-/** The tokens of a request whose provider reported none. */
-export const UNKNOWN_TOKENS: Readonly<Tokens> = eachToken(() => null)

@@ -1,7 +1,7 @@
 // The structured log: one JSON object per line. Code that logs passes fields of a fixed list, so no
 // secret, query string or body can reach the log by accident.
 import { pino, type DestinationStream, type Logger } from 'pino'
-import type { Tokens } from './ledger-columns.ts'
+import type { Tokens } from './token-kinds.ts'
 
 /** One request, for the log, metrics and traces. Only FIELDS reach the log. */
 export interface RequestLine extends Partial<Tokens> {

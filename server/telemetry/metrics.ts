@@ -3,7 +3,8 @@
 // connections, keys and rows, and expensive metrics are rendered at most once a second.
 import { stat } from 'node:fs/promises'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-import { LEDGER_COLUMNS, TOKEN_COLUMNS } from '../common/ledger-columns.ts'
+import { LEDGER_COLUMNS } from '../common/ledger-columns.ts'
+import { TOKEN_COLUMNS } from '../common/token-kinds.ts'
 import type { RequestLine } from '../common/log.ts'
 import { HistogramSeries, CounterSeries } from './series.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UNKNOWN_TOKENS } from '../../server/common/ledger-columns.ts'
+import { UNKNOWN_TOKENS } from '../../server/common/token-kinds.ts'
 import { ensureAccount } from '../../server/accounts/accounts.ts'
 import { expiringKeys, listKeys } from '../../server/keys/key-list.ts'
 import type { Key, KeyStatus, NewKey } from '../../server/keys/key-record.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import { UNKNOWN_TOKENS } from '../../server/common/ledger-columns.ts'
+import { UNKNOWN_TOKENS } from '../../server/common/token-kinds.ts'
 import { addHours } from '../../server/ledger/rollups/coarser.ts'
 import { getRequest, listRequests } from '../../server/ledger/reports/requests.ts'
 import { verifyWindows } from '../../server/ledger/reports/verify.ts'

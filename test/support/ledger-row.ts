@@ -1,7 +1,7 @@
 // Writes settled ledger rows, as proxied requests leave them, without a provider.
 import assert from 'node:assert/strict'
 import { systemClock } from '../../server/common/clock.ts'
-import { UNKNOWN_TOKENS } from '../../server/common/ledger-columns.ts'
+import { UNKNOWN_TOKENS } from '../../server/common/token-kinds.ts'
 import { newId } from '../../server/common/ids.ts'
 import { openLedger } from '../../server/ledger/ledger.ts'
 import { openLog } from '../../server/common/log.ts'

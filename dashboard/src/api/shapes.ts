@@ -1,6 +1,6 @@
 // TABLE of the server's responses, as far as the dashboard reads them. Unknown fields are ignored.
 import * as z from 'zod/mini'
-import { eachToken } from '../../../server/common/ledger-columns.ts'
+import { eachToken } from '../../../server/common/token-kinds.ts'
 
 const maybe = z.nullable(z.number())
 const text = z.string()

@@ -1,7 +1,7 @@
 // One request of the ledger: its timeline and its usage.
 import { Drawer } from '@mantine/core'
 import { Link } from 'wouter'
-import { shownTokens } from '../../../server/common/ledger-columns.ts'
+import { shownTokens } from '../../../server/common/token-kinds.ts'
 import { nameOfCredential, useProviders } from '../api/credentials.ts'
 import type { Provider, Refusal, Request } from '../api/shapes.ts'
 import { useRequest } from '../api/usage.ts'

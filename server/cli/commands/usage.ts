@@ -2,7 +2,7 @@
 import { apiCommand, listResult, accountFilter, ACCOUNT_OPTION } from '../api-command.ts'
 import type { Column } from '../output.ts'
 import type { Row } from '../record.ts'
-import { shownTokens } from '../../common/ledger-columns.ts'
+import { shownTokens } from '../../common/token-kinds.ts'
 
 /** TABLE of the dimensions of usage and their columns. */
 const BY: Readonly<Record<string, Column>> = {

@@ -1,5 +1,5 @@
 // Tracks one request between its caller and the store, or this process if it decides.
-import { UNKNOWN_TOKENS } from '../../common/ledger-columns.ts'
+import { UNKNOWN_TOKENS } from '../../common/token-kinds.ts'
 import type { Settlement } from '../settlement/row-codec.ts'
 import type { Admission, AdmissionRequest, CallerState, PendingAdmission } from './backend.ts'
 

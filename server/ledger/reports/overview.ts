@@ -2,7 +2,7 @@
 // request for a whole page. The last hour is read from the ledger itself, minute by minute; longer
 // periods from the roll-ups.
 import { DAY, HOUR, MINUTE } from '../../common/clock.ts'
-import { eachToken, type Tokens } from '../../common/ledger-columns.ts'
+import { eachToken, type Tokens } from '../../common/token-kinds.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import { sorted } from './sorting.ts'

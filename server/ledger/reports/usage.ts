@@ -1,12 +1,7 @@
 // Usage, read from the roll-ups, which is fast for a ledger of any length.
 import { sql } from 'kysely'
 import { DAY, HOUR, MINUTE, isoTime } from '../../common/clock.ts'
-import {
-  eachToken,
-  TOKEN_COLUMNS,
-  UNKNOWN_TOKENS,
-  type Tokens,
-} from '../../common/ledger-columns.ts'
+import { eachToken, TOKEN_COLUMNS, UNKNOWN_TOKENS, type Tokens } from '../../common/token-kinds.ts'
 import { hasId } from '../../store/dialect.ts'
 import type { Store } from '../../store/open.ts'
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'

@@ -2,7 +2,7 @@
 // periods, and a piece at a time.
 import { sql, type SelectQueryBuilder } from 'kysely'
 import { MINUTE } from '../../common/clock.ts'
-import { TOKEN_COLUMNS } from '../../common/ledger-columns.ts'
+import { TOKEN_COLUMNS } from '../../common/token-kinds.ts'
 import { hasId } from '../../store/dialect.ts'
 import type { Steps } from '../../store/procedure.ts'
 import type { Database } from '../../store/schema.ts'

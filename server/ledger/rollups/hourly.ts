@@ -1,7 +1,7 @@
 // The roll-ups by hour: a request is added to its roll-up when it ends.
 import { sql, type RawBuilder } from 'kysely'
 import { HOUR } from '../../common/clock.ts'
-import { TOKEN_COLUMNS, UNKNOWN_TOKENS } from '../../common/ledger-columns.ts'
+import { TOKEN_COLUMNS, UNKNOWN_TOKENS } from '../../common/token-kinds.ts'
 import type { RequestRow, UsageHourRow } from '../../store/schema.ts'
 import type { QueryBuilder, Statement } from '../../store/statement.ts'
 import {

@@ -2,12 +2,8 @@
 // writer's thread, because each statement costs a round trip. test/ledger runs the same tests on
 // both.
 import { sql } from 'kysely'
-import {
-  columnsWhere,
-  LEDGER_COLUMNS,
-  TOKEN_COLUMNS,
-  type ColumnsWith,
-} from '../../common/ledger-columns.ts'
+import { columnsWhere, LEDGER_COLUMNS, type ColumnsWith } from '../../common/ledger-columns.ts'
+import { TOKEN_COLUMNS } from '../../common/token-kinds.ts'
 import type { Store } from '../../store/open.ts'
 import {
   ADMISSION_COLUMNS,

@@ -1,6 +1,6 @@
 // Manages the ledger's rows of one socket. One is reserved in advance, so that a response that the
 // provider starts by itself is in the ledger before it begins.
-import { eachToken } from '../../common/ledger-columns.ts'
+import { eachToken } from '../../common/token-kinds.ts'
 import type { Admission } from '../../ledger/ledger.ts'
 import type { GatewayErrorCode } from '../error-response.ts'
 import { UNKNOWN, type Usage } from '../usage/usage.ts'

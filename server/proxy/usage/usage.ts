@@ -1,10 +1,11 @@
 // Finds the usage in a response, and interprets its numbers.
 import {
-  LEDGER_COLUMNS,
   TOKEN_COLUMNS,
+  TOKEN_KINDS,
   UNKNOWN_TOKENS,
+  type TokenKind,
   type Tokens,
-} from '../../common/ledger-columns.ts'
+} from '../../common/token-kinds.ts'
 import type { UsageKind } from '../providers/provider.ts'
 
 /** Tokens of one response, by their column in the ledger. */
@@ -137,7 +138,7 @@ function isClaudes(usage: Readonly<Record<string, unknown>>): boolean {
 function parts(usage: Usage): Usage {
   const capped: Tokens = { ...usage }
   for (const column of TOKEN_COLUMNS) {
-    const { partOf } = LEDGER_COLUMNS[column]
+    const { partOf }: TokenKind = TOKEN_KINDS[column]
     const [tokens, whole] = [usage[column], partOf === undefined ? null : usage[partOf]]
     if (tokens !== null && whole !== null) capped[column] = Math.min(tokens, whole)
   }

@@ -1,5 +1,6 @@
 // Rows: the ledger, its sums, and related tables. See schema.ts.
-import type { LedgerRow, Tokens } from '../../common/ledger-columns.ts'
+import type { LedgerRow } from '../../common/ledger-columns.ts'
+import type { Tokens } from '../../common/token-kinds.ts'
 
 /** The ledger: one row for each admitted request. */
 export type RequestRow = LedgerRow

@@ -4,11 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HOUR, MINUTE } from '../../../server/common/clock.ts'
-import {
-  eachToken,
-  TOKEN_COLUMNS,
-  type TokenColumn,
-} from '../../../server/common/ledger-columns.ts'
+import { eachToken, TOKEN_COLUMNS, type TokenColumn } from '../../../server/common/token-kinds.ts'
 import {
   openLedger,
   type AdmissionRequest,

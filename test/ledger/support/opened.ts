@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { systemClock, type Clock } from '../../../server/common/clock.ts'
-import { UNKNOWN_TOKENS } from '../../../server/common/ledger-columns.ts'
+import { UNKNOWN_TOKENS } from '../../../server/common/token-kinds.ts'
 import {
   openLedger,
   type AdmissionRequest,
