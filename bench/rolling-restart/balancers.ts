@@ -46,7 +46,8 @@ export const BALANCERS: Readonly<Record<string, StartBalancer>> = {
       [/web-1:8484 web-2:8484/, ports.map((one) => `127.0.0.1:${one}`).join(' ')],
     ])
     const config = join(folder, 'Caddyfile')
-    writeFileSync(config, `{\n admin off\n}\n${site}`)
+    const log = `output file ${folder}/error.log\nlevel WARN`
+    writeFileSync(config, `{\nadmin off\nlog {\n${log}\n}\n}\n${site}`)
     startProgram(
       program,
       ['run', '--config', config, '--adapter', 'caddyfile'],

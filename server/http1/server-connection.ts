@@ -69,8 +69,8 @@ const LARGE_READ_BYTES = 32 * 1024
 /** The owner of all connections' reads: together they have one place in the turns. */
 const BODY_READS_OWNER = { account_id: '', key_id: '' }
 
-/** What the connection waits for. */
-type ConnectionState = 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
+/** What the connection waits for: its first request, the rest of a head, the next request, … */
+type ConnectionState = 'first' | 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
 
 /** A caller's connection. It lives until it is closed, or handed to Node's server. */
 export class ServerConnection implements ConnectionHandle, SlowReader {
@@ -97,7 +97,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   #readsLeft = 0
   /** Releases the request's slot, if it is counted by address. */
   #releaseSlot: ReleaseSlot | undefined
-  #state: ConnectionState = 'head'
+  #state: ConnectionState = 'first'
   /** How long it may wait, in milliseconds, and the deadline, which is set at the first check. */
   #timeout: number
   #deadline = 0
@@ -106,7 +106,9 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.socket = socket
     this.address = socket.remoteAddress ?? ''
     this.#context = context
-    this.#timeout = context.timeouts.head
+    // A balancer keeps connections that it opened and did not need as long as used ones: were they
+    // closed sooner here than there, a request might be on its way.
+    this.#timeout = context.timeouts.keepAlive
     socket
       .on('data', this.#onData)
       .on('end', this.#onEnd)
@@ -281,7 +283,8 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   /** Owns its work. Requests on a connection that was used before do not wait behind new callers. */
   get #owner(): Owner {
     const address = networkPrefix(this.address)
-    return { account_id: address, key_id: this.#state === 'head' ? 'new' : 'known' }
+    const isNew = this.#state === 'first' || this.#state === 'head'
+    return { account_id: address, key_id: isNew ? 'new' : 'known' }
   }
 
   /**
@@ -326,7 +329,8 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
         break
       }
       if (head === null) {
-        if (this.#state === 'next') this.#setState('head', this.#context.timeouts.head)
+        if (this.#state === 'next' || this.#state === 'first')
+          this.#setState('head', this.#context.timeouts.head)
         if (++this.#headChunks > MAX_HEAD_CHUNKS && !this.#awaitingTurn) this.#throttle()
         break
       }
