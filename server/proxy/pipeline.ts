@@ -37,8 +37,7 @@ import {
   authorizeProvider,
   endpointOf,
 } from './providers/authorize-endpoint.ts'
-import { logRequest, withoutHead, type EndedRequest } from './log-request.ts'
-import { RequestContext } from './request-context.ts'
+import { logRequest, withoutHead, type EndedRequest, RequestContext } from './request-context.ts'
 import { sendPreflight, recordRefusal, sendJson, sendError, type ErrorDeps } from './send-error.ts'
 import { RequestShares, type RequestSlot, type SharesLimits } from './admission/request-shares.ts'
 import { socketOf } from './socket/open-socket.ts'

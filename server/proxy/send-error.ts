@@ -13,8 +13,7 @@ import { errorResponse, jsonHeaders, type ErrorResponse } from './error-response
 import { corsHeaders, preflightHeaders } from './forward/cors.ts'
 import { SANDBOX } from './forward/sandbox.ts'
 import { GatewayError, serviceUnavailable } from './gateway-error.ts'
-import { logRequest, type EndedRequest } from './log-request.ts'
-import type { RequestContext } from './request-context.ts'
+import { logRequest, type EndedRequest, type RequestContext } from './request-context.ts'
 
 /** Dependencies of error responses. */
 export interface ErrorDeps {
