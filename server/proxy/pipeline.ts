@@ -14,7 +14,7 @@ import {
   openSlot,
   readCredential,
   type RequestCredential,
-} from './authentication/authenticate-request.ts'
+} from './authenticate-request.ts'
 import type { FailureCode } from './credentials/health.ts'
 import {
   forwardRequest,

@@ -12,7 +12,7 @@ import {
   RESPONSE_RULES,
 } from './header-rules.ts'
 import { REWRITES, type ResponseContext, type Rewrite } from './rewrite-header.ts'
-import { valueContainsKey } from '../authentication/presented-key.ts'
+import { valueContainsKey } from '../authenticate-request.ts'
 import type { EndpointRow } from '../providers/endpoint-row.ts'
 import type { Auth, Provider } from '../providers/provider.ts'
 

@@ -1,6 +1,6 @@
 // Keeps shared caches from serving one key's response to another.
 import { valueAt, type RawHeaders } from '../../http1/header-fields.ts'
-import { KEY_HEADERS } from '../authentication/presented-key.ts'
+import { KEY_HEADERS } from '../authenticate-request.ts'
 import type { Provider } from '../providers/provider.ts'
 import { isBare, TARGET_HEADER } from '../target/find-route.ts'
 

@@ -1,8 +1,8 @@
 // Where a request may hold its proxy key, and which of several counts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { presentedKey } from '../../../server/proxy/authentication/presented-key.ts'
-import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { presentedKey } from '../../server/proxy/authenticate-request.ts'
+import { createProviderTable } from '../../server/proxy/providers/table.ts'
 
 const table = createProviderTable({
   custom: [
