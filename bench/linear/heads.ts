@@ -14,7 +14,7 @@ import { classify } from '../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { readAddress, readTarget } from '../../server/proxy/target/parse-target.ts'
 import { ResponseParser } from '../../server/http1/client/response-parser.ts'
-import { createRouteCache } from '../../server/proxy/target/route-cache.ts'
+import { createRouteCache } from '../../server/proxy/target/find-route.ts'
 import { parsePublicId } from '../../server/common/secrets.ts'
 import { fill, ofHead, ofRows, split, type Row } from './row.ts'
 
@@ -121,8 +121,9 @@ export const HEADS: readonly Row[] = [
   ),
   ...overTexts('endpoint of OpenAI', (text) => () => classify(openai, 'POST', `/v1/${text}`)),
   ...overTexts('route', (text) => {
-    const ways = createRouteCache(() => table)
-    return () => ways.find('POST', `/proxy?url=https%3A%2F%2F${text}`)
+    const routes = createRouteCache({ table })
+    const target = `/proxy?url=https%3A%2F%2F${text}`
+    return () => routes.find({ method: 'POST', target, headers: [] })
   }),
   ofHead('request head: small fields', (size) => head(fill('A:b\r\n', size - (size % 5)))),
   ofHead('request head: one field', (size) => head(`A: ${'b'.repeat(size - 200)}\r\n`)),

@@ -26,7 +26,7 @@ import type { ProviderTable } from './providers/table.ts'
 import type { InvalidProvider } from './providers/added-provider.ts'
 import { probe, type Probe } from './credentials/probe.ts'
 import { createHttpClient, type HttpClient } from '../http1/client/client.ts'
-import { createRouteCache } from './target/route-cache.ts'
+import { createRouteCache } from './target/find-route.ts'
 
 /**
  * The proxy of a process, with the parts that the API and shutdown need. Dispose of it at shutdown.
@@ -87,7 +87,7 @@ export async function openProxy(
     probe({ table: table(), routes, client, credentials, stopped: stopping.signal }, credential)
   const deps = { clock, log, probe: probeCredential }
   const providers = await openProviders(config, store, master, deps)
-  const { table, credentials, refresh } = providers
+  const { current, table, credentials, refresh } = providers
   for (const [id, { at, ...failure }] of await recentFailures(store))
     credentials.restore(id, { ...failure, ago: Math.max(0, clock.now() - at) })
 
@@ -102,7 +102,7 @@ export async function openProxy(
   resources.defer(() => client.close())
   resources.defer(() => stopping.abort())
   const { ledger, refusals } = await openRecords(resources, config, store, instance, clock, log)
-  const routes = createRouteCache(table)
+  const routes = createRouteCache(current)
   const { sockets, publisher } = openSockets(resources, store, instance, log)
   const proxy = createProxy({
     originOf: originReader(config.server),

@@ -13,10 +13,13 @@ import { createProviderTable, type ProviderTable, type TableSettings } from './p
 import { InvalidProvider } from './providers/added-provider.ts'
 
 /** The providers and credentials of a process. */
-export type Providers = Pick<
+export interface Providers extends Pick<
   Proxy,
   'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'validateProvider'
->
+> {
+  /** The table of `table()`, for a reader that asks with each request. */
+  readonly current: { readonly table: ProviderTable }
+}
 
 interface ProviderDeps {
   clock: Pick<Clock, 'mono'>
@@ -38,7 +41,7 @@ export async function openProviders(
   const pool = createCredentialPool(() => clock.mono(), probe)
   const fromEnvironment = environmentCredentials(config)
   const base = tableInput(config)
-  let table = buildTable(base, fromEnvironment)
+  const current = { table: buildTable(base, fromEnvironment) }
   let unreadable: ReadonlySet<string> = new Set()
   let version = ''
 
@@ -65,7 +68,7 @@ export async function openProviders(
           reason: wrong.message,
         })
     }
-    table = buildTable(fitting, all)
+    current.table = buildTable(fitting, all)
     version = now
   }
   // One read at a time, so that an older result never replaces a newer one.
@@ -75,7 +78,8 @@ export async function openProviders(
   return {
     credentials: pool,
     unreadable: () => unreadable,
-    table: () => table,
+    current,
+    table: () => current.table,
     configured: new Set(config.customProviders.map(({ id }) => id)),
     master,
     refresh,

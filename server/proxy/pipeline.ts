@@ -42,8 +42,7 @@ import { sendPreflight, recordRefusal, sendJson, sendError, type ErrorDeps } fro
 import { RequestShares, type RequestSlot, type SharesLimits } from './admission/request-shares.ts'
 import { socketOf } from './socket/open-socket.ts'
 import { runSocket, type SocketDeps, type SocketResult } from './socket/run-socket.ts'
-import { addressOf, findRoute, refuseNavigation } from './target/find-route.ts'
-import type { RouteCache } from './target/route-cache.ts'
+import { addressOf, refuseNavigation, type RouteCache } from './target/find-route.ts'
 
 /** Sizes in bytes, times in milliseconds, and numbers of requests. */
 export type ProxyLimits = InspectionDeps['limits'] & SharesLimits & SocketDeps['limits']
@@ -99,7 +98,7 @@ async function proxyRequest(
   refuseNavigation(headers)
 
   // 1. Read the target.
-  const route = findRoute(deps.routes, exchange)
+  const route = deps.routes.find(exchange)
   context.progress = { step: 'routed', route, isKeyInQuery: false }
   const address = addressOf(route, exchange)
   const { pathAndQuery } = address

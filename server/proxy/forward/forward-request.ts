@@ -17,7 +17,7 @@ import type { ObjectOwners } from '../objects/objects.ts'
 import type { Upstream } from '../providers/provider.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
 import { upgradeHeaders, type SocketRequest } from '../socket/open-socket.ts'
-import type { Route, RouteCache } from '../target/route-cache.ts'
+import type { Route, RouteCache } from '../target/find-route.ts'
 import { authOf, requestHeaders, withCredential } from './apply-header-rules.ts'
 import {
   FilteredModelList,

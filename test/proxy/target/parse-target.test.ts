@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
-import { createRouteCache } from '../../../server/proxy/target/route-cache.ts'
-import { effectiveTarget } from '../../../server/proxy/target/find-route.ts'
+import { createRouteCache } from '../../../server/proxy/target/find-route.ts'
 import { readTarget, type Target } from '../../../server/proxy/target/parse-target.ts'
 import { createSecret } from '../../../server/common/secrets.ts'
 
@@ -455,24 +454,24 @@ test('a credential parameter is kept so that a proxy key can be found in it', ()
 })
 
 test("fal's header names the target only if the target itself names none", () => {
-  const named = (target: string, ...values: string[]) =>
-    effectiveTarget(
-      target,
-      values.flatMap((value) => ['X-Fal-Target-Url', value]),
-    )
+  const routes = createRouteCache({ table })
+  const named = (target: string, ...values: string[]) => {
+    const headers = values.flatMap((value) => ['X-Fal-Target-Url', value])
+    return routes.find({ method: 'POST', target, headers }).target
+  }
   const address = 'https://queue.fal.run/fal-ai/x?a=%26&b=1'
   for (const target of ['/proxy', '/proxy/', '/proxy?']) {
-    assert.deepEqual(readTarget(named(target, address)), readTarget(`/proxy?url=${enc(address)}`))
-    assert.equal(readTarget(named(target, address, address)).ok, false)
-    assert.equal(readTarget(named(target, 'https://queue.fal.run/\u00e9')).ok, false)
-    assert.equal(readTarget(named(target)).ok, false)
+    assert.deepEqual(named(target, address), readTarget(`/proxy?url=${enc(address)}`))
+    assert.equal(named(target, address, address).ok, false)
+    assert.equal(named(target, 'https://queue.fal.run/\u00e9').ok, false)
+    assert.equal(named(target).ok, false)
   }
   for (const target of ['/proxy?url=https://a.test/x', '/proxy/a.test/x', '/proxy/a.test'])
-    assert.equal(named(target, address), target)
+    assert.deepEqual(named(target, address), readTarget(target))
 })
 
 test('both forms of an address lead to the same upstream and the same error format', () => {
-  const ways = createRouteCache(() => table)
+  const routes = createRouteCache({ table })
   for (const [host, id] of [
     ['api.anthropic.com', 'anthropic'],
     ['api.anthropic.com:443', 'anthropic'],
@@ -483,7 +482,7 @@ test('both forms of an address lead to the same upstream and the same error form
     const [first, second] = [
       `/proxy?url=https://${host}/v1/messages`,
       `/proxy/${host}/v1/messages`,
-    ].map((target) => ways.find('POST', target))
+    ].map((target) => routes.find({ method: 'POST', target, headers: [] }))
     assert.deepEqual([first?.errorStyle?.id, second?.errorStyle?.id], [id, id], host)
     assert.equal(first?.upstream, second?.upstream, host)
     assert.deepEqual([first?.form, second?.form], ['parameter', 'base-url'])
