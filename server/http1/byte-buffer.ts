@@ -41,9 +41,4 @@ export class ByteBuffer {
   owns(bytes: Buffer): boolean {
     return bytes.buffer === this.#bytes.buffer
   }
-
-  /** Discards all bytes. */
-  clear(): void {
-    this.#bytes = NO_BYTES
-  }
 }

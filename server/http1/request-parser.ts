@@ -71,14 +71,18 @@ interface CachedHead {
  */
 export class RequestParser {
   #unread: Buffer = NO_BYTES
-  readonly #buffer = new ByteBuffer(MAX_HEAD_BYTES)
+  /** Null while nothing is incomplete: most heads arrive as a whole. */
+  #buffer: ByteBuffer | null = null
   /** The number of unread bytes that have been searched for the end of a head. */
   #searched = 0
   readonly #body = new BodyDecoder(STRICT_CHUNK_SIZE)
   #lastHead: CachedHead | null = null
 
   push(bytes: Buffer): void {
-    this.#unread = this.#unread.length === 0 ? bytes : this.#buffer.append(this.#unread, bytes)
+    this.#unread =
+      this.#unread.length === 0
+        ? bytes
+        : (this.#buffer ??= new ByteBuffer(MAX_HEAD_BYTES)).append(this.#unread, bytes)
   }
 
   /** The unread bytes. */
@@ -183,7 +187,7 @@ export class RequestParser {
     this.#unread = length === this.#unread.length ? NO_BYTES : this.#unread.subarray(length)
     this.#searched = 0
     // An idle connection keeps no more memory than its next head needs.
-    if (this.#unread.length === 0) this.#buffer.clear()
+    if (this.#unread.length === 0) this.#buffer = null
   }
 }
 

@@ -59,7 +59,8 @@ export class ResponseParser {
   #maySwitch = false
   /** Bytes of an incomplete head, size line or trailer section. */
   #held: Buffer = NO_BYTES
-  readonly #buffer = new ByteBuffer(MAX_HEAD_BYTES)
+  /** Null while nothing is incomplete: most heads arrive as a whole. */
+  #buffer: ByteBuffer | null = null
   /** How many bytes of the head have been searched for its end. */
   #searched = 0
   /** Whether the head is still incomplete. */
@@ -109,7 +110,10 @@ export class ResponseParser {
     // Unsolicited bytes, which the next caller must never read.
     if (this.done) throw new ProtocolError('the upstream sent bytes after its response')
     this.started = true
-    let rest = this.#held.length === 0 ? chunk : this.#buffer.append(this.#held, chunk)
+    let rest =
+      this.#held.length === 0
+        ? chunk
+        : (this.#buffer ??= new ByteBuffer(MAX_HEAD_BYTES)).append(this.#held, chunk)
     this.#held = NO_BYTES
     while (rest.length > 0) {
       const used = this.#inHead ? this.#parseHead(rest) : this.#decodeBody(rest)
@@ -121,13 +125,13 @@ export class ResponseParser {
         return
       }
       if (used === 0) {
-        this.#held = this.#buffer.owns(rest) ? rest : Buffer.from(rest)
+        this.#held = this.#buffer?.owns(rest) === true ? rest : Buffer.from(rest)
         break
       }
       rest = rest.subarray(used)
     }
     // A connection that is idle, or carries a long body, keeps no more memory than it needs.
-    if (this.#held.length === 0) this.#buffer.clear()
+    if (this.#held.length === 0) this.#buffer = null
     this.#sink.onPause()
   }
 
