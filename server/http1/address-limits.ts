@@ -28,7 +28,8 @@ export type ReleaseSlot = () => void
 export class AddressLimiter {
   /** Connections, or requests, that were rejected. */
   rejected = 0
-  readonly isBehindProxy: boolean
+  /** Whether requests are counted, not connections. */
+  readonly countsRequests: boolean
   readonly #limit: number
   readonly #counts = new Map<string, Count>()
   #removeIdleAt = MAX_IDLE
@@ -36,29 +37,31 @@ export class AddressLimiter {
   /** @param most maximum number of connections of one address; 0: no limit */
   constructor(most: number, isBehindProxy: boolean) {
     this.#limit = most === 0 ? Infinity : most
-    this.isBehindProxy = isBehindProxy
+    this.countsRequests = isBehindProxy && this.#limit !== Infinity
   }
 
   /** Acquires a slot for a connection until it closes. False: the limit is reached. */
   acceptConnection(socket: Socket): boolean {
-    if (this.isBehindProxy || this.#limit === Infinity) return true
+    if (this.countsRequests || this.#limit === Infinity) return true
     const leave = this.#acquire(networkPrefix(socket.remoteAddress ?? ''))
     if (leave !== null) socket.once('close', leave)
     return leave !== null
   }
 
   /**
-   * Acquires a slot for a request of our own reader. Null: the limit is reached; undefined:
-   * requests are not counted. @param headers name, value, …
+   * Acquires a slot for a request of our own reader, if requests are counted. Null: the limit is
+   * reached; undefined: this one is not counted. @param headers name, value, …
    */
   acceptRequest(headers: readonly string[]): ReleaseSlot | null | undefined {
-    if (!this.isBehindProxy || this.#limit === Infinity) return undefined
     return this.#acceptForwarded(lastValue(valuesOf(headers, 'x-forwarded-for')))
   }
 
-  /** Acquires a slot for a request of Node's server, as `acceptRequest` does. */
+  /**
+   * Acquires a slot for a request of Node's server, as `acceptRequest` does; undefined also if
+   * requests are not counted.
+   */
   acceptIncoming({ headers }: IncomingMessage): ReleaseSlot | null | undefined {
-    if (!this.isBehindProxy || this.#limit === Infinity) return undefined
+    if (!this.countsRequests) return undefined
     return this.#acceptForwarded(lastValue(headers['x-forwarded-for']))
   }
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkPrefix } from '../common/client-info.ts'
-import { AddressLimiter } from './address-limits.ts'
+import type { AddressLimiter } from './address-limits.ts'
 import {
   errorResponse,
   TOO_MANY_CONNECTIONS,
@@ -80,11 +80,12 @@ export class ConnectionRouter implements ServerContext {
   readonly handle: (exchange: HttpExchange) => void
   readonly path: Buffer
   timeouts: ConnectionTimeouts
-  readonly addresses: AddressLimiter
+  readonly requestLimits: AddressLimiter | null
   readonly turns: RouterTurns
   readonly keepAliveLines: string
   closing = false
   readonly #server: Server
+  readonly #addresses: AddressLimiter | undefined
   readonly #options: RouterOptions
   /** Connections of our own reader. */
   readonly #connections = new Set<ServerConnection>()
@@ -103,7 +104,8 @@ export class ConnectionRouter implements ServerContext {
     this.path = pathMarker(path)
     this.handle = handle
     this.timeouts = timeouts
-    this.addresses = addresses ?? new AddressLimiter(0, false)
+    this.#addresses = addresses
+    this.requestLimits = addresses?.countsRequests === true ? addresses : null
     this.turns = turns
     const seconds = Math.floor(timeouts.keepAlive / 1000)
     this.keepAliveLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`
@@ -212,7 +214,7 @@ export class ConnectionRouter implements ServerContext {
   }
 
   #accept(socket: Socket): void {
-    if (this.addresses.acceptConnection(socket))
+    if (this.#addresses?.acceptConnection(socket) !== false)
       return void this.#connections.add(new ServerConnection(socket, this))
     socket.on('error', ignore)
     this.#options.turns.rejections.schedule(addressOwner(socket), () => this.#reject(socket))

@@ -30,7 +30,8 @@ export interface ServerContext {
   /** Whether connections must not take another request. */
   readonly closing: boolean
   readonly timeouts: ConnectionTimeouts
-  readonly addresses: AddressLimiter
+  /** Counts requests by client address; null if they are not counted. */
+  readonly requestLimits: AddressLimiter | null
   readonly turns: RouterTurns
   /** The last lines of a head that keeps the connection alive. */
   readonly keepAliveLines: string
@@ -335,7 +336,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
         break
       }
       this.#headChunks = 0
-      const leave = this.#context.addresses.acceptRequest(head.headers)
+      const leave = this.#context.requestLimits?.acceptRequest(head.headers)
       if (leave === null) {
         this.#sendError(...TOO_MANY_CONNECTIONS)
         break
