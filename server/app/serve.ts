@@ -4,7 +4,7 @@ import type { Log } from '../common/log.ts'
 import type { Config } from '../config/settings.ts'
 import { createJobNotifications } from '../conversion/jobs/notifications.ts'
 import { KeptWorkspaces } from '../conversion/kept-workspaces.ts'
-import type { RunningServer } from '../http1/listen.ts'
+import type { RequestListeners, RunningServer } from '../http1/listen.ts'
 import { listenBySettings } from './listening.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'
@@ -15,7 +15,7 @@ import { NO_REQUESTS, openJobs, openWeb, type CommonDependencies, type WebParts 
 import { createShutdown, type ShutdownOptions } from './shutdown.ts'
 import { openStorage, type Storage } from './storage.ts'
 import { createWorkerListeners, type SurfaceDependencies } from './surface.ts'
-import { createSwitch, createWaitingListeners, openWhenReachable } from './waiting.ts'
+import { createWaitingListeners, openWhenReachable } from './waiting.ts'
 
 /** A running server. Dispose it to shut down. */
 export interface Running extends AsyncDisposable {
@@ -69,17 +69,16 @@ export async function serve(
   const { log, metrics } = await openTelemetry(config, logged, clock, starting)
   const readiness = new Readiness()
   const surface = createSurfaceDependencies(config, log, clock, metrics, readiness)
-  const entrance = createSwitch(createWaitingListeners(surface), server.role !== 'worker')
   let listening: RunningServer | undefined
-  const startListening = async (): Promise<RunningServer> => {
-    const opened = await listenBySettings(entrance.listeners, server, log, clock)
+  const startListening = async (listeners: RequestListeners): Promise<RunningServer> => {
+    const opened = await listenBySettings(listeners, server, log, clock)
     // If the start fails from here on.
     starting.defer(() => opened.close({ graceMs: 0 }))
     return opened
   }
   const waitForStore = async (error: unknown): Promise<void> => {
     if (listening !== undefined) return
-    listening = await startListening()
+    listening = await startListening(createWaitingListeners(surface, server.role !== 'worker'))
     log.warn('the database is not reachable; the server starts when it is', {
       reason: error instanceof Error ? error.message : String(error),
     })
@@ -93,8 +92,9 @@ export async function serve(
     : await open(starting)
   const { storage, web, deps } = parts
   readiness.opened(storage, web?.proxied.admission)
-  entrance.switchTo(web?.listeners ?? createWorkerListeners(surface))
-  listening ??= await startListening()
+  const listeners = web?.listeners ?? createWorkerListeners(surface)
+  if (listening === undefined) listening = await startListening(listeners)
+  else listening.switchTo(listeners)
   addConnectionMetrics(metrics, listening)
   const jobs =
     server.role === 'web' ? undefined : openJobs(deps, web?.queue ?? NO_REQUESTS, starting)

@@ -25,29 +25,15 @@ const RETRY_AFTER = 5
 
 const SENTENCE = 'The store does not answer at the moment. Try again in a moment.'
 
-/** Listeners that can be exchanged while the server listens. */
-export interface SwitchedListeners {
-  readonly listeners: RequestListeners
-  /** Sends every new request to these listeners. */
-  switchTo(listeners: RequestListeners): void
-}
-
-/** @param isProxy whether the process will proxy requests once it has started */
-export function createSwitch(first: RequestListeners, isProxy: boolean): SwitchedListeners {
-  let current = first
-  return {
-    listeners: {
-      direct: isProxy
-        ? { path: PROXY_PATH, handle: (exchange) => current.direct?.handle(exchange) }
-        : null,
-      other: (incoming, outgoing) => current.other(incoming, outgoing),
-    },
-    switchTo: (listeners) => (current = listeners),
-  }
-}
-
-/** Serves health and metrics, and refuses all other requests with 503. */
-export function createWaitingListeners(deps: SurfaceDependencies): RequestListeners {
+/**
+ * Serves health and metrics, and refuses all other requests with 503.
+ *
+ * @param isProxy whether the process will proxy requests once it has started
+ */
+export function createWaitingListeners(
+  deps: SurfaceDependencies,
+  isProxy: boolean,
+): RequestListeners {
   const api = createSurface(deps, new TurnBudget(REQUESTS_PER_TURN), async () => ({}))
   api.all('*', () => {
     throw new Problem('store_unavailable', SENTENCE, { retryAfter: RETRY_AFTER })
@@ -55,7 +41,7 @@ export function createWaitingListeners(deps: SurfaceDependencies): RequestListen
   const handle = nodeListener(api, deps)
   const refuse = (exchange: HttpExchange): void => refuseProxied(exchange, deps.clock())
   return {
-    direct: { path: PROXY_PATH, handle: refuse },
+    direct: isProxy ? { path: PROXY_PATH, handle: refuse } : null,
     other: (incoming, outgoing) =>
       isProxyTarget(incoming.url ?? '')
         ? refuse(new NodeExchange(incoming, outgoing))

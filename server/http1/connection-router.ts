@@ -77,7 +77,8 @@ export interface RouterOptions {
 
 /** Takes every connection that Node's server accepts, before Node reads from it. */
 export class ConnectionRouter implements ServerContext {
-  readonly handle: (exchange: HttpExchange) => void
+  /** Replaced when the server is told to serve with other listeners. */
+  handle: (exchange: HttpExchange) => void
   readonly path: Buffer
   timeouts: ConnectionTimeouts
   readonly requestLimits: AddressLimiter | null

@@ -54,6 +54,8 @@ export interface RunningServer {
   readonly url: string
   /** Connections that were rejected because there were too many from one address. */
   rejectedConnections(): number
+  /** Passes every further request to other listeners, which have the same direct path. */
+  switchTo(listeners: RequestListeners): void
   /**
    * Stops accepting, closes each connection after its next response (`Connection: close`), and lets
    * requests in progress end within bounds.
@@ -163,13 +165,14 @@ export async function listen(
     port: boundPort,
     url: `http://${shown}:${boundPort}`,
     rejectedConnections: () => listener.rejectedConnections,
+    switchTo: (to) => listener.switchTo(to),
     close: (how) => listener.close(how),
   }
 }
 
 /** The sockets of one server, with their shared state. */
 class Listener {
-  readonly #listeners: RequestListeners
+  #listeners: RequestListeners
   readonly #options: ListenOptions
   readonly #addresses: AddressLimiter
   readonly #turns: RouterTurns
@@ -196,6 +199,12 @@ class Listener {
 
   get rejectedConnections(): number {
     return this.#addresses.rejected
+  }
+
+  switchTo(listeners: RequestListeners): void {
+    this.#listeners = listeners
+    if (listeners.direct !== null)
+      for (const router of this.#routers) router.handle = listeners.direct.handle
   }
 
   /** Opens one more socket on an address. */
