@@ -49,7 +49,7 @@ export const SWAPS: readonly Swap[] = [
   },
   {
     name: 'rows travel to the writer with a dictionary',
-    file: 'server/ledger/settlement/dictionary.ts',
+    file: 'server/ledger/settlement/row-codec.ts',
     from: 'const LOOK_BACK = 16',
     to: 'const LOOK_BACK = 0',
   },

@@ -3,7 +3,8 @@
 // roll-ups of their hour.
 import type { Clock } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
-import { RESERVED_STATE, type Settlement } from '../settlement/row-codec.ts'
+import { type Settlement } from '../settlement/row-codec.ts'
+import { RESERVED_STATE } from '../settlement/row-statements.ts'
 import type { TrackedAdmission } from './tracked-admission.ts'
 
 /** Longer than the database works on a call whose client is gone (milliseconds). */

@@ -3,8 +3,13 @@
 import type { Clock } from '../../common/clock.ts'
 import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
 import type { Store } from '../../store/open.ts'
-import { toJson, type EncodedRows, type Json } from '../settlement/dictionary.ts'
-import { encodeReservations, type Reservation } from '../settlement/row-codec.ts'
+import {
+  toJson,
+  type EncodedRows,
+  type Json,
+  encodeReservations,
+  type Reservation,
+} from '../settlement/row-codec.ts'
 import { callerLeftError, supersededError, type PendingAdmission } from './backend.ts'
 import type { KeyLimiter } from './key-limiter.ts'
 import { WINDOW_MS } from './sliding-window.ts'

@@ -1,13 +1,16 @@
 // Admission on SQLite: procedures that run in the store's writer, with many rows per call.
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
-import { toJson, fromJson, without, type EncodedRows, type Json } from '../settlement/dictionary.ts'
-import { flushSteps, newestSeq, appendToJournal } from '../settlement/journal.ts'
 import {
-  insertReservedOnce,
+  toJson,
+  fromJson,
+  without,
+  type EncodedRows,
+  type Json,
   RESERVATION_CODEC,
   decodeReservations,
-  reservedValues,
 } from '../settlement/row-codec.ts'
+import { flushSteps, newestSeq, appendToJournal } from '../settlement/journal.ts'
+import { insertReservedOnce, reservedValues } from '../settlement/row-statements.ts'
 import { limitsOf } from './request-limits.ts'
 
 /** An admission that another process made. */

@@ -6,7 +6,7 @@ import { first, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import { isOdd } from '../outcome.ts'
-import { RESERVED_STATE } from '../settlement/row-codec.ts'
+import { RESERVED_STATE } from '../settlement/row-statements.ts'
 
 /** The filters that an index serves. `account` null: all accounts. */
 export interface IndexedFilter {

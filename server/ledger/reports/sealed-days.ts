@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { DAY, HOUR } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import type { RequestRow, SealedDayRow } from '../../store/schema.ts'
-import { RESERVED_STATE } from '../settlement/row-codec.ts'
+import { RESERVED_STATE } from '../settlement/row-statements.ts'
 
 /** TABLE of the columns that a proof reads, in the digest's order. */
 export const PROVED = [

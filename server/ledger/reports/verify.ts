@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
 import type { SealedDayRow } from '../../store/schema.ts'
 import { flushJournal } from '../settlement/journal.ts'
-import { RESERVED_STATE } from '../settlement/row-codec.ts'
+import { RESERVED_STATE } from '../settlement/row-statements.ts'
 import { CheckedWindows, RecentRows } from './checked-window.ts'
 import {
   OpenDay,

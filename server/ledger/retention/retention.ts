@@ -6,7 +6,7 @@ import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { Database } from '../../store/schema.ts'
 import { markOf } from '../rollups/coarser.ts'
 import { CLOCK_ROOM } from '../reports/requests.ts'
-import { RESERVED_STATE } from '../settlement/row-codec.ts'
+import { RESERVED_STATE } from '../settlement/row-statements.ts'
 
 /**
  * TABLE of databases: rows per transaction, how many numbers (`seq`) it may pass, and the pause

@@ -8,7 +8,7 @@ import type { Steps } from '../../store/procedure.ts'
 import type { Database } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import type { RollUpFilter, RollUpLine } from './periods.ts'
-import { RESERVED_STATE } from '../settlement/row-codec.ts'
+import { RESERVED_STATE } from '../settlement/row-statements.ts'
 import { boundary, seqAt } from '../reports/scan.ts'
 
 /** Rows of the ledger summed in one statement: other tasks wait for it. */

@@ -14,7 +14,7 @@ import type { QueryBuilder } from '../../store/statement.ts'
 import type { Mark, Span } from './periods.ts'
 import { flushSteps } from '../settlement/journal.ts'
 import { endOfStretch, within, type Stretch } from './stretches.ts'
-import { RESERVED_STATE } from '../settlement/row-codec.ts'
+import { RESERVED_STATE } from '../settlement/row-statements.ts'
 import { SUMS, added } from './hourly.ts'
 
 /** How long after its end an hour is added (milliseconds). */

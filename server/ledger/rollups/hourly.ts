@@ -4,12 +4,8 @@ import { HOUR } from '../../common/clock.ts'
 import { TOKEN_COLUMNS, UNKNOWN_TOKENS } from '../../common/token-kinds.ts'
 import type { RequestRow, UsageHourRow } from '../../store/schema.ts'
 import type { QueryBuilder, Statement } from '../../store/statement.ts'
-import {
-  cachedSql,
-  SETTLEMENT_COLUMNS,
-  type Settlement,
-  type ROLL_UP_KEY,
-} from '../settlement/row-codec.ts'
+import { SETTLEMENT_COLUMNS, type Settlement, type ROLL_UP_KEY } from '../settlement/row-codec.ts'
+import { cachedSql } from '../settlement/row-statements.ts'
 
 /** TABLE of the columns of a roll-up to sum, besides tokens: there, null is ignored. */
 const COUNTS = [

@@ -8,16 +8,14 @@ import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import type { JournalRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
-import type { EncodedRows, Json } from './dictionary.ts'
+import { type EncodedRows, type Json, decodeReservations, type SettledRow } from './row-codec.ts'
 import {
   settledInsertValues,
   insertSettled,
   insertReserved,
-  decodeReservations,
   reservedValues,
   cachedSql,
-  type SettledRow,
-} from './row-codec.ts'
+} from './row-statements.ts'
 
 /** Appends admitted rows. @param rows see `encodeReservations` @param last `seq` of the last one */
 export function* appendToJournal(

@@ -4,16 +4,15 @@ import type { ExpressionBuilder } from 'kysely'
 import { all, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { Database, UpstreamErrorRow, UsageHourRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
-import type { EncodedRows, Json } from './dictionary.ts'
-import { flushSteps } from './journal.ts'
 import {
-  updateSettled,
-  settledUpdateValues,
-  RESERVED_STATE,
+  type EncodedRows,
+  type Json,
   seqOf,
   decodeSettlements,
   type SettledRow,
 } from './row-codec.ts'
+import { flushSteps } from './journal.ts'
+import { updateSettled, settledUpdateValues, RESERVED_STATE } from './row-statements.ts'
 import { addUp, sumOf, upsert } from '../rollups/hourly.ts'
 
 /**

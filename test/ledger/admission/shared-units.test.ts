@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLedger } from '../../../server/ledger/ledger.ts'
-import { fromJson, type Json } from '../../../server/ledger/settlement/dictionary.ts'
+import { fromJson, type Json } from '../../../server/ledger/settlement/row-codec.ts'
 import { reserve, type ReserveArgs } from '../../../server/ledger/admission/sqlite-reserve.ts'
 import { openLog } from '../../../server/common/log.ts'
 import type { Store } from '../../../server/store/open.ts'

@@ -6,8 +6,9 @@ import {
   toJson,
   decodeRows,
   fromJson,
-} from '../../../server/ledger/settlement/dictionary.ts'
-import { RESERVATION_CODEC, SETTLEMENT_CODEC } from '../../../server/ledger/settlement/row-codec.ts'
+  RESERVATION_CODEC,
+  SETTLEMENT_CODEC,
+} from '../../../server/ledger/settlement/row-codec.ts'
 
 const columns = {
   common: ['key', 'model', 'at'],
