@@ -18,6 +18,7 @@ import { createProxy, type ProxyHandler, type ProxyLimits } from './pipeline.ts'
 import { createTurns, TurnBudget } from '../common/fairness/turn-budget.ts'
 import { Minter } from './minting/handle-mint.ts'
 import { openObjectOwners } from './objects/objects.ts'
+import { HandshakePace } from './socket/handshake-pace.ts'
 import { OpenSockets } from './socket/open-sockets.ts'
 import { SocketPublisher } from './socket/publish-sockets.ts'
 import { openProviders, type Providers } from './open-providers.ts'
@@ -121,6 +122,7 @@ export async function openProxy(
     ),
     inspectionQueue: new InspectionQueue(() => clock.mono()),
     sockets,
+    handshakes: new HandshakePace(() => clock.mono()),
     turns: new TurnBudget(1),
     refusalLog: refusals,
     clock,

@@ -114,7 +114,7 @@ async function proxyRequest(
   const slot = openSlot(deps.ledger, shares, key)
   let isSocketOpen = false
   try {
-    if (wantsSocket || isLongHead(exchange)) await turnOf(deps.turns, key)
+    if ((wantsSocket || isLongHead(exchange)) && !(await turnOfHead(deps, exchange, key))) return
 
     // 3. Find the provider.
     const upstream = authorizeProvider(route, address, key)
@@ -189,6 +189,21 @@ const FEW_FIELDS = 2 * 48
 /** Whether classifying a request by its head takes long enough to take turns with others. */
 const isLongHead = ({ target, headers }: HttpExchange): boolean =>
   target.length > SHORT_TARGET || headers.length > FEW_FIELDS
+
+/**
+ * Waits for the turn of a request that asks for a socket, or has a long head.
+ * @returns whether its caller is still there
+ * @throws GatewayError
+ */
+async function turnOfHead(
+  { handshakes, turns }: ProxyDeps,
+  exchange: HttpExchange,
+  key: CachedKey,
+): Promise<boolean> {
+  if (asksForWebSocket(exchange.headers)) await handshakes.waitFor(key.id)
+  if (!exchange.closed) await turnOf(turns, key)
+  return !exchange.closed
+}
 
 const turnOf = (turns: TurnBudget, { id, accountId }: CachedKey): Promise<void> =>
   new Promise((resolve) => turns.schedule({ account_id: accountId, key_id: id }, resolve))

@@ -15,6 +15,7 @@ import type { Match } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
 import type { Usage } from '../usage/usage.ts'
+import type { HandshakePace } from './handshake-pace.ts'
 import { MessageInspector } from './inspect-message.ts'
 import { acceptSocket, handshakeModels, type SocketRequest } from './open-socket.ts'
 import type { OpenSockets } from './open-sockets.ts'
@@ -30,6 +31,7 @@ export interface SocketDeps {
   readonly objects: ObjectOwners
   readonly inspectionQueue: InspectionQueue
   readonly sockets: OpenSockets
+  readonly handshakes: HandshakePace
   readonly limits: {
     readonly body: number
     readonly grace: number
@@ -105,6 +107,7 @@ export function runSocket(
     inspector,
     slot: switched.slot,
     log: deps.log,
+    onFault: () => deps.handshakes.countFault(key.id),
     onEnd: (end) => {
       sockets.remove(id)
       onEnd(resultOf(end, rows, inspector))

@@ -43,6 +43,8 @@ export interface SessionParts {
   readonly inspector: MessageInspector
   readonly slot: RequestSlot
   readonly log: Log
+  /** It is closed for what its client sent. */
+  onFault(): void
   /** Called once, when both connections are closed. */
   onEnd(end: SocketEnd): void
   /** The key's requests per minute, for an error message. */
@@ -141,10 +143,12 @@ export class SocketSession implements ClientListener, UpstreamListener {
       if (!inspector.isWithin(socket.authenticate()))
         return this.#refuse('model_not_allowed', 'The API key may no longer use this model.')
     } catch (error) {
-      return this.onRefused(error)
+      return this.#refuseError(error)
     }
-    if (this.#clientSide.isTooSlow(now))
+    if (this.#clientSide.isTooSlow(now)) {
+      this.#parts.onFault()
       return this.#refuse('body_too_slow', 'A message arrived too slowly.')
+    }
     const { up, down } = rows.bytes
     if (up + down !== this.#moved) {
       this.#moved = up + down
@@ -172,6 +176,11 @@ export class SocketSession implements ClientListener, UpstreamListener {
   }
 
   onRefused(error: unknown): void {
+    if (this.#end === null) this.#parts.onFault()
+    this.#refuseError(error)
+  }
+
+  #refuseError(error: unknown): void {
     if (error instanceof GatewayError) return this.#refuse(error.code, error.message)
     this.#parts.log.error('A message of a socket could not be inspected.', error)
     this.#refuse('internal_error', 'The proxy failed. The caller knows nothing more.')
@@ -190,6 +199,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
   }
 
   onBroken({ code, message }: FrameError): void {
+    if (this.#end === null) this.#parts.onFault()
     this.#close(code, message)
   }
 

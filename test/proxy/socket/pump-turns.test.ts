@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextRound } from 'node:timers/promises'
+import { GatewayError } from '../../../server/proxy/gateway-error.ts'
 import { CLOSE, FrameError, frameOf, OPCODE } from '../../../server/http1/websocket/frames.ts'
 import type { HeldMessage } from '../../../server/proxy/socket/client-message.ts'
 import { ClientSide } from '../../../server/proxy/socket/client-side.ts'
@@ -93,6 +94,7 @@ test('many sockets that break the protocol at once are closed a few at a time', 
   const next = (): void => void (turn++, isOver || setImmediate(next))
   next()
   const closed: number[] = []
+  let faults = 0
   const upstream = { write: () => true, end() {}, pause() {}, resume() {}, discard() {} }
   const client = { ...upstream, write: () => closed.push(turn) > 0, destroy() {} }
   const parts = {
@@ -103,12 +105,15 @@ test('many sockets that break the protocol at once are closed a few at a time', 
     rows: { close() {}, bytes: { up: 0, down: 0 } },
     inspector: { owner: { account_id: 'breaks', key_id: 'breaks' } },
     slot: { releaseBytes() {} },
+    onFault: () => faults++,
     limits: { idle: 1_000 },
   }
   for (let i = 0; i < 100; i++) {
     const session = Reflect.construct(SocketSession, [parts]) as SocketSession
     session.onBroken(new FrameError(CLOSE.protocolError, 'broken'))
+    session.onRefused(new GatewayError('malformed_request', 'refused'))
   }
+  assert.equal(faults, 100, 'each counts against its key once')
   await until(() => closed.length === 100)
   isOver = true
   for (const [at, some] of Map.groupBy(closed, (one) => one))
