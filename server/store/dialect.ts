@@ -146,7 +146,11 @@ class SqliteCompiler extends SqliteQueryCompiler {
 }
 
 class PostgresCompiler extends PostgresQueryCompiler {
-  /** One hash has 64 bits; of two, each has 32, so that an entry of the index is as small. */
+  /**
+   * One hash has 64 bits; of two, each has 32, so that an entry of the index is as small. The id is
+   * compared within `coalesce`, because PostgreSQL would take it for a second condition that few of
+   * the rows with the hash meet: then it reads and sorts all of them where it could stop early.
+   */
   protected override visitFunction(node: FunctionNode): void {
     const pairs = pairsOf(node)
     if (pairs === null) return super.visitFunction(node)
@@ -156,10 +160,11 @@ class PostgresCompiler extends PostgresQueryCompiler {
       this.visitNode(column)
       this.append(`${end} = ${call}`)
       this.visitNode(value)
-      this.append(`${end} and `)
+      this.append(`${end} and coalesce(`)
       this.visitNode(column)
       this.append(' = ')
       this.visitNode(value)
+      this.append(', false)')
     }
     this.append(')')
   }
