@@ -1,14 +1,10 @@
 // /api/v1/requests: the ledger.
 import { z } from '@hono/zod-openapi'
 import { PageQuery, listOf, type Api } from './api.ts'
+import { isoTime } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
-import {
-  getRequest,
-  isIndexed,
-  listRequests,
-  requestLines,
-  type RequestFilter,
-} from '../ledger/reports/requests.ts'
+import { getRequest, listRequests, requestLines } from '../ledger/reports/requests.ts'
+import { isIndexed, type RequestFilter } from '../ledger/reports/request-filter.ts'
 import { flushBeforeReading } from '../ledger/settlement/journal.ts'
 import { OUTCOMES } from '../ledger/outcome.ts'
 import { getRefusal } from '../ledger/refusals/refusal-list.ts'
@@ -112,6 +108,13 @@ const Query = PageQuery.extend({
     .openapi({ description: 'CSV gives every row that fits, and knows no `limit`.' }),
 })
 
+const ListSchema = listOf(RequestSchema).extend({
+  searched_to: z.iso.datetime().nullable().openapi({
+    description:
+      'How far back this page was searched, if it ends before it has `limit` rows and more pages follow.',
+  }),
+})
+
 /** Names every possible reason, because we cannot tell which one applies. */
 const NOT_FOUND =
   'No request of this account has this id. Use the X-Proxy-Request-Id of a response. Old requests may have been deleted, and if many are refused only samples are kept.'
@@ -128,10 +131,10 @@ export function requestRoutes(
       path: '/api/v1/requests',
       summary: 'List proxied requests, newest first',
       description:
-        'A page may have fewer rows than `limit`, or none, if few match. There are more pages as long as it has a `next_cursor`.',
+        'A page ends after about 150 ms of searching, so it may have fewer rows than `limit`, or none, if few match. There are more pages as long as it has a `next_cursor`.',
       access: 'manage',
       query: Query,
-      response: table('A page of requests', listOf(RequestSchema)),
+      response: table('A page of requests', ListSchema),
       act: async ({
         query: { limit, cursor, from, to, format, account, ...filter },
         caller,
@@ -153,8 +156,13 @@ export function requestRoutes(
         const reading = isIndexed(question)
           ? store.lookingUpFor(caller.account.id)
           : store.readingFor(caller.account.id)
-        const { rows, next } = await listRequests(reading, question, limit, cursor)
-        return { object: 'list' as const, data: await withNames(store, rows), next_cursor: next }
+        const page = await listRequests(reading, question, limit, cursor)
+        return {
+          object: 'list' as const,
+          data: await withNames(store, page.rows),
+          next_cursor: page.next,
+          searched_to: page.searchedTo === null ? null : isoTime(page.searchedTo),
+        }
       },
     }),
     route({

@@ -74,6 +74,12 @@ export function* pause(): Steps<void> {
   yield { sql: 'select 1', parameters: [] }
 }
 
+/** How long a procedure of a reader thread has taken so far (milliseconds); elsewhere 0. */
+export function* elapsed(): Steps<number> {
+  const { elapsed = 0 } = yield { sql: 'select 1', parameters: [] }
+  return elapsed
+}
+
 /** Runs a query; returns how many rows it inserted, changed or deleted. */
 export function* run(query: Query<unknown>): Steps<number> {
   const { affected } = yield statement(query)

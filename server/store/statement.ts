@@ -16,6 +16,8 @@ export interface StatementResult {
   readonly rows: readonly unknown[]
   /** Rows inserted, changed or deleted. */
   readonly affected: number
+  /** How long the procedure has taken so far (milliseconds), if it runs in a reader thread. */
+  readonly elapsed?: number
 }
 
 /** The result of the only statement that was run. */

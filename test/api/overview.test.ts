@@ -106,7 +106,7 @@ test('the overview counts the last hour, day and month, by step, key and model',
     [3 * DAY, two!.id, 'o3', 200],
     [40 * DAY, two!.id, 'old', 200],
   ]
-  for (const [ago, key, model, status, error] of rows)
+  for (const [ago, key, model, status, error] of rows.toReversed())
     await ledgerRow(server.store, {
       account: one!.account_id,
       key,

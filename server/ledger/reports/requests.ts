@@ -1,26 +1,23 @@
 // Lists the ledger: filtered, newest first, page by page.
-import { sql } from 'kysely'
-import { HOUR, isoTime } from '../../common/clock.ts'
-import { columnsWhere, type ColumnsWith } from '../../common/ledger-columns.ts'
-import { hasId, hasModel } from '../../store/dialect.ts'
+import { isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
+import { STATE_OF, outcomeOf, type Outcome } from '../outcome.ts'
 import { flushBeforeReading } from '../settlement/journal.ts'
 import { namesOf } from './key-names.ts'
-import { STATE_OF, isFailed, isOdd, outcomeOf, type Outcome } from '../outcome.ts'
-import { RESERVED_STATE } from '../settlement/row-statements.ts'
-import { boundary, isChildOf, isKeyOf, seqAt } from './scan.ts'
-import { sumUp } from '../rollups/summing.ts'
 import { bytesOf, written } from './report-text.ts'
-
-/** How far rows may be out of order by time, because a clock was set (milliseconds). */
-export const CLOCK_ROOM = HOUR
-
-type ShownColumn = ColumnsWith<{ shown: 'list' }>
-/** The columns that lists show. */
-const SHOWN = columnsWhere<ShownColumn>(({ shown }) => shown === 'list')
+import {
+  SHOWN,
+  mayBeOpen,
+  newestRows,
+  type ListedRow,
+  type RequestFilter,
+  type ShownColumn,
+} from './request-filter.ts'
+import { bracketOf, endsOf, isChildOf, ownerOf, type SeqRange } from './scan.ts'
+import { CLOCK_ROOM, searchBack, type Budget } from './search.ts'
 
 /** A row of the ledger as the API shows it. */
 export type ShownRequest = Omit<Pick<RequestRow, ShownColumn>, 'created_at'> & {
@@ -29,49 +26,18 @@ export type ShownRequest = Omit<Pick<RequestRow, ShownColumn>, 'created_at'> & {
   outcome: Outcome
 }
 
-/** `account` null: all accounts. Times in milliseconds since 1970, the end not included. */
-export interface RequestFilter {
-  account: string | null
-  key?: string | undefined
-  /** A child key. */
-  child?: string | undefined
-  end_user?: string | undefined
-  model?: string | undefined
-  provider?: string | undefined
-  state?: RequestRow['state'] | undefined
-  outcome?: Outcome | undefined
-  /** An exact status, or a class: `4xx`. */
-  status?: string | undefined
-  from?: number | undefined
-  to?: number | undefined
-}
+/** How much a page reads. A page that is not full then still has a cursor. */
+const BUDGET: Budget = { rows: 250_000, ms: 150 }
 
 /**
- * Whether the rows of a page are adjacent in an index, so that reading a page is as fast as a
- * lookup, however large the ledger is.
+ * A page of rows, newest first, and the cursor of the next page; null on the last page. If the page
+ * has fewer rows than requested, `searchedTo` is the time of the row up to which it was searched
+ * (milliseconds since 1970).
  */
-export function isIndexed({ account, key, child, outcome, ...others }: RequestFilter): boolean {
-  const { end_user, model, provider, state, status, from, to } = others
-  const isFiltered = [end_user, model, provider, state, status, from, to].some(
-    (one) => one !== undefined,
-  )
-  const isByOutcome =
-    outcome === undefined ||
-    (outcome === 'failed' && account !== null && key === undefined && child === undefined)
-  return !isFiltered && isByOutcome
-}
-
-/** Rows scanned by the first statement, and by any later one at most: other tasks wait for it. */
-const LOOK = { first: 2_000, most: 20_000 }
-/**
- * Maximum number of rows scanned for one page. A page that is not full then still has a cursor.
- */
-const MOST_LOOKED_AT = 250_000
-
-/** A page of rows, newest first, and the cursor of the next page; null on the last page. */
 interface Page<R> {
   rows: R[]
   next: string | null
+  searchedTo: number | null
 }
 
 interface PageQuestion {
@@ -79,8 +45,7 @@ interface PageQuestion {
   limit: number
   /** The id of the last row of the page before. */
   cursor?: string | undefined
-  /** Maximum number of rows to scan. */
-  most?: number | undefined
+  budget?: Partial<Budget> | undefined
 }
 
 /** See `listRequests`. */
@@ -88,24 +53,26 @@ export const requestPage = procedure(
   import.meta.url,
   'requestPage',
   function* (db, question: PageQuestion): Steps<Page<ShownRequest>> {
-    const { rows, next } = yield* pageOf(db, question)
-    return { rows: rows.map(show), next }
+    const page = yield* pageOf(db, question)
+    return { ...page, rows: page.rows.map(show) }
   },
 )
 
 /**
  * Rows that match, newest first, after `cursor`. A page before the last may have fewer than `limit`
  * rows, or none.
+ *
+ * @param budget how much to read; by default, up to 150 ms
  */
 export async function listRequests(
   store: Store,
   filter: RequestFilter,
   limit: number,
   cursor: string | undefined,
-  most?: number,
+  budget?: Partial<Budget>,
 ): Promise<Page<ShownRequest>> {
   await flushBeforeReading(store)
-  return store.read(requestPage, { filter, limit, cursor, most })
+  return store.read(requestPage, { filter, limit, cursor, budget })
 }
 
 /** A page of rows as lines of a CSV, with the names of keys. */
@@ -138,182 +105,72 @@ export const requestLines = procedure(
   },
 )
 
-type Row = Pick<RequestRow, 'seq' | ShownColumn>
+/** A page without rows, and none after it. */
+const NONE: Page<ListedRow> = { rows: [], next: null, searchedTo: null }
 
 function* pageOf(
   db: QueryBuilder,
-  { filter: wanted, limit, cursor, most = MOST_LOOKED_AT }: PageQuestion,
-): Steps<Page<Row>> {
+  { filter: wanted, limit, cursor, budget }: PageQuestion,
+): Steps<Page<ListedRow>> {
   const implied = wanted.outcome && STATE_OF[wanted.outcome]
-  if (implied !== undefined && wanted.state !== undefined && wanted.state !== implied)
-    return { rows: [], next: null }
+  if (implied !== undefined && wanted.state !== undefined && wanted.state !== implied) return NONE
   const filter = { ...wanted, state: implied ?? wanted.state }
-  const { account, key, child, state, status, outcome } = filter
-  const start = yield* startOf(db, filter, cursor)
-  if (
-    start === null ||
-    !(yield* isKeyOf(db, account, key)) ||
-    !(yield* isChildOf(db, account, key, child)) ||
-    (cursor === undefined && !(yield* everEnded(db, filter)))
-  )
-    return { rows: [], next: null }
-  const { from } = start
-  let { before } = start
-  if (isIndexed(filter) && outcome === undefined) {
-    // All rows of the index match, so the limit alone bounds the statement.
-    const rows = yield* newest(db, filter, start, limit + 1)
-    return {
-      rows: rows.slice(0, limit),
-      next: (rows.length > limit && rows[limit - 1]?.id) || null,
-    }
-  }
-  const rows: Row[] = []
-  const indexed = {
-    account,
-    key,
-    child,
-    state,
-    odd: outcome === 'failed' || (status !== undefined && Number(status[0]) >= 3),
-  }
-  let width = Math.min(LOOK.first, most)
-  for (let looked = width; ; looked += width) {
-    const bound = yield* boundary(db, indexed, before, width)
-    const stretch = { from: Math.max(from, bound?.seq ?? 0), before }
-    rows.push(...(yield* newest(db, filter, stretch, limit + 1 - rows.length)))
-    // One row more shows that there is a next page.
-    if (rows.length > limit)
-      return { rows: rows.slice(0, limit), next: rows[limit - 1]?.id ?? null }
-    if (bound === undefined || bound.seq <= from) return { rows, next: null }
-    if (looked >= most) return { rows, next: bound.id }
-    before = bound.seq
-    width = Math.min(4 * width, LOOK.most, most)
-  }
+  const range = yield* rangeOf(db, filter, cursor)
+  const account = yield* accountOf(db, filter)
+  if (range === null || account === undefined) return NONE
+  if (!(yield* isChildOf(db, filter.account, filter.key, filter.child))) return NONE
+  // One row more shows that there is a next page.
+  const open = mayBeOpen(filter)
+    ? yield* all(newestRows(db, filter, { range, limit: limit + 1, index: 'open', account }))
+    : []
+  const { rows: ended, stop } =
+    filter.state === 'reserved'
+      ? { rows: [], stop: null }
+      : yield* searchBack(db, {
+          filter,
+          account,
+          range,
+          limit: limit + 1,
+          budget: { ...BUDGET, ...budget },
+        })
+  const rows = [...ended, ...open.filter(({ seq }) => seq >= (stop?.seq ?? 0))]
+  rows.sort((a, b) => b.seq - a.seq)
+  if (rows.length <= limit)
+    return { rows, next: stop?.id ?? null, searchedTo: stop?.created_at ?? null }
+  return { rows: rows.slice(0, limit), next: rows[limit - 1]?.id ?? null, searchedTo: null }
 }
 
 /**
- * The range of rows to scan: a row's number grows with its time, so the period bounds the numbers.
- * Null if the cursor belongs to no row.
+ * The account of a filter, or of its key; null: any. Undefined if the key belongs to another
+ * account, or has made no request.
  */
-function* startOf(
+function* accountOf(
+  db: QueryBuilder,
+  { account, key }: RequestFilter,
+): Steps<string | null | undefined> {
+  if (key === undefined) return account
+  const owner = yield* ownerOf(db, key)
+  return owner === null || (account !== null && owner !== account) ? undefined : owner
+}
+
+/**
+ * The range of rows to search: a row's number grows with its time, so the period bounds the
+ * numbers. Null if the cursor belongs to no row.
+ */
+function* rangeOf(
   db: QueryBuilder,
   { from, to }: RequestFilter,
   cursor: string | undefined,
-): Steps<Stretch | null> {
-  const low = from === undefined ? 0 : yield* seqAt(db, from - CLOCK_ROOM)
-  const high = to === undefined ? Number.MAX_SAFE_INTEGER : (yield* seqAt(db, to + CLOCK_ROOM)) + 1
+): Steps<SeqRange | null> {
+  let [low, high] = [0, Number.MAX_SAFE_INTEGER]
+  if (from !== undefined || to !== undefined) {
+    const ends = yield* endsOf(db)
+    if (from !== undefined) ({ low } = yield* bracketOf(db, ends, from - CLOCK_ROOM, CLOCK_ROOM))
+    if (to !== undefined) ({ high } = yield* bracketOf(db, ends, to + CLOCK_ROOM, CLOCK_ROOM))
+  }
   if (cursor === undefined) return { from: low, before: high }
   const seen = yield* first(db.selectFrom('requests').select('seq').where('id', '=', cursor))
   return seen === undefined ? null : { from: low, before: Math.min(high, seen.seq) }
-}
-
-/**
- * False if, by the roll-ups, no request of the model has ended and none is in progress, so that no
- * scan is needed.
- */
-function* everEnded(
-  db: QueryBuilder,
-  { account, key, model, provider, state }: RequestFilter,
-): Steps<boolean> {
-  if (model === undefined || state === 'reserved') return true
-  const [lines = []] = yield* sumUp(
-    db,
-    { account, key, model, provider, from: 0, to: Number.MAX_SAFE_INTEGER },
-    undefined,
-    [{ by: [] }],
-  )
-  if (lines.length > 0) return true
-  const open = db
-    .selectFrom('requests')
-    .select('seq')
-    .where('state', '=', RESERVED_STATE)
-    .where('model', '=', model)
-  return (
-    (yield* first(
-      (account === null ? open : open.where(hasId('account_id', account))).limit(1),
-    )) !== undefined
-  )
-}
-
-/** The newest matching rows of a stretch. */
-function* newest(
-  db: QueryBuilder,
-  filter: RequestFilter,
-  stretch: Stretch,
-  limit: number,
-): Steps<Row[]> {
-  const query = (where: RequestFilter, ended = false) => {
-    const rows = fitting(db, where, stretch)
-    return (ended ? rows.where('state', '<>', RESERVED_STATE) : rows)
-      .orderBy('seq', 'desc')
-      .limit(limit)
-  }
-  const { account, key, child, state } = filter
-  if (account === null || key !== undefined || child !== undefined || state === 'reserved')
-    return yield* all(query(filter))
-  // For one account, ended and open requests are in separate indexes, so take the newest of both
-  // and merge them.
-  const ended = yield* all(query(filter, true))
-  if (state !== undefined) return ended
-  const open = yield* all(query({ ...filter, state: 'reserved' }))
-  return open.length === 0
-    ? ended
-    : [...ended, ...open].sort((a, b) => b.seq - a.seq).slice(0, limit)
-}
-
-/** A range of row numbers; the last is excluded. */
-interface Stretch {
-  from: number
-  before: number
-}
-
-/** The matching rows of a stretch, in no particular order. */
-function fitting(
-  db: QueryBuilder,
-  {
-    account,
-    key,
-    child,
-    end_user,
-    model,
-    provider,
-    state,
-    outcome,
-    status,
-    from,
-    to,
-  }: RequestFilter,
-  stretch: Stretch,
-) {
-  let query = db
-    .selectFrom('requests')
-    .select(['seq', ...SHOWN])
-    .where('seq', '>=', stretch.from)
-    .where('seq', '<', stretch.before)
-  // A key belongs to one account, and a child to one key. With only one of them in the query, it
-  // uses the index by which the stretch was measured.
-  if (child !== undefined) query = query.where(hasId('child_id', child))
-  else if (key !== undefined) query = query.where(hasId('key_id', key))
-  else if (account !== null) query = query.where(hasId('account_id', account))
-  if (end_user !== undefined) query = query.where('end_user', '=', end_user)
-  const isOfAccount = account !== null && key === undefined && child === undefined
-  if (model !== undefined && isOfAccount) query = query.where(hasModel(account, model))
-  else if (model !== undefined) query = query.where('model', '=', model)
-  if (provider !== undefined) query = query.where('provider', '=', provider)
-  // Written as a literal, not bound: only then does the query use the partial indexes of open
-  // requests and of those that did not simply succeed.
-  if (state !== undefined) query = query.where('state', '=', sql.lit(state))
-  if (status !== undefined && Number(status[0]) >= 3)
-    query = query.where('status', '>=', sql.lit(300))
-  if (outcome === 'failed') query = query.where(isOdd).where(isFailed)
-  if (outcome === 'succeeded') query = query.where('status', '<', 400).where('error', 'is', null)
-  if (from !== undefined) query = query.where('created_at', '>=', from)
-  if (to !== undefined) query = query.where('created_at', '<', to)
-  if (status !== undefined && /^\dxx$/.test(status))
-    query = query
-      .where('status', '>=', Number(status[0]) * 100)
-      .where('status', '<', Number(status[0]) * 100 + 100)
-  else if (status !== undefined) query = query.where('status', '=', Number(status))
-  return query
 }
 
 /** A row, with the upstream's error text if it failed. */

@@ -1,6 +1,5 @@
 // Scans the ledger without delaying other tasks: in stretches of a bounded number of rows, along
 // the index for a filter.
-import { sql } from 'kysely'
 import { hasId } from '../../store/dialect.ts'
 import { first, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
@@ -8,21 +7,27 @@ import type { QueryBuilder } from '../../store/statement.ts'
 import { isOdd } from '../outcome.ts'
 import { RESERVED_STATE } from '../settlement/row-statements.ts'
 
+/** A range of row numbers; the last is excluded. */
+export interface SeqRange {
+  from: number
+  before: number
+}
+
 /** The filters that an index serves. `account` null: all accounts. */
 export interface IndexedFilter {
   account: string | null
   key?: string | undefined
   /** A child key. */
   child?: string | undefined
-  state?: RequestRow['state'] | undefined
-  /** Only requests that did not simply succeed. */
+  /** Only requests that did not simply succeed; of an account, whatever the key. */
   odd?: boolean
 }
 
-/** The last row of a stretch. */
+/** A row up to which a search has come. */
 export interface Boundary {
   seq: number
   id: string
+  created_at: number
 }
 
 /**
@@ -32,41 +37,55 @@ export interface Boundary {
  */
 export function* boundary(
   db: QueryBuilder,
-  { account, key, child, state, odd = false }: IndexedFilter,
+  index: IndexedFilter,
   before: number,
   rows: number,
 ): Steps<Boundary | undefined> {
-  let query = db.selectFrom('requests').select('seq').where('seq', '<', before)
-  if (child !== undefined) query = query.where(hasId('child_id', child))
-  else if (key !== undefined) query = query.where(hasId('key_id', key))
-  else if (account !== null) {
-    query = query.where(hasId('account_id', account))
-    // Written as a literal, not bound: only then does the query use the partial indexes of open
-    // requests, of ended ones, and of those that did not simply succeed.
-    if (odd) query = query.where(isOdd)
-    else if (state === undefined || state === 'settled')
-      query = query.where('state', '<>', RESERVED_STATE)
-    else query = query.where('state', '=', sql.lit(state))
-  }
   const found = yield* first(
-    query
+    along(db, index)
+      .select('seq')
+      .where('seq', '<', before)
       .orderBy('seq', 'desc')
       .limit(1)
       .offset(rows - 1),
   )
-  return (
-    found &&
-    (yield* first(db.selectFrom('requests').select(['seq', 'id']).where('seq', '=', found.seq)))
+  return found && (yield* first(boundaryAt(db).where('seq', '=', found.seq)))
+}
+
+/** The first row of a range along an index; undefined if it has none. */
+export function firstOf(
+  db: QueryBuilder,
+  index: IndexedFilter,
+  { from, before }: SeqRange,
+): Steps<Boundary | undefined> {
+  return first(
+    along(db, index)
+      .select(BOUNDARY)
+      .where('seq', '>=', from)
+      .where('seq', '<', before)
+      .orderBy('seq')
+      .limit(1),
   )
 }
 
-/** Whether the requests of a key belong to an account; true if either is not given. */
-export function* isKeyOf(
-  db: QueryBuilder,
-  account: string | null,
-  key: string | undefined,
-): Steps<boolean> {
-  if (account === null || key === undefined) return true
+const BOUNDARY = ['seq', 'id', 'created_at'] as const
+
+const boundaryAt = (db: QueryBuilder) => db.selectFrom('requests').select(BOUNDARY)
+
+/** The rows of ended requests that an index has. */
+function along(db: QueryBuilder, { account, key, child, odd = false }: IndexedFilter) {
+  const query = db.selectFrom('requests')
+  if (odd) return query.where('account_id', '=', account).where(isOdd)
+  if (child !== undefined) return query.where(hasId('child_id', child))
+  if (key !== undefined) return query.where(hasId('key_id', key))
+  if (account === null) return query
+  // Written as a literal, not bound: only then does the query use the partial index of SQLite.
+  return query.where(hasId('account_id', account)).where('state', '<>', RESERVED_STATE)
+}
+
+/** The account whose requests a key has made; null if it has made none, or no key is given. */
+export function* ownerOf(db: QueryBuilder, key: string | undefined): Steps<string | null> {
+  if (key === undefined) return null
   const row = yield* first(
     db
       .selectFrom('requests')
@@ -75,7 +94,7 @@ export function* isKeyOf(
       .orderBy('seq', 'desc')
       .limit(1),
   )
-  return row?.account_id === account
+  return row?.account_id ?? null
 }
 
 /**
@@ -103,30 +122,79 @@ export function* isChildOf(
   )
 }
 
-/**
- * The approximate number of the first row after a time, found by binary search: rows have no index
- * by time.
- */
-export function* seqAt(db: QueryBuilder, time: number): Steps<number> {
-  const newest = yield* first(
-    db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1),
-  )
-  const deleted = yield* first(db.selectFrom('retention_mark').select('seq'))
-  let [low, high] = [0, (newest?.seq ?? 0) + 1]
-  // Below retention's mark, PostgreSQL has to skip deleted rows until the next vacuum.
-  let middle = Math.min(deleted?.seq ?? 0, high - 1)
-  while (low < high) {
-    const row = yield* first(
-      db
-        .selectFrom('requests')
-        .select(['seq', 'created_at'])
-        .where('seq', '>=', middle)
-        .orderBy('seq')
-        .limit(1),
-    )
-    if (row === undefined || row.created_at >= time) high = middle
-    else low = row.seq + 1
-    middle = Math.floor((low + high) / 2)
+/** Numbers around a time: rows below `low` are earlier, rows from `high` on are not. */
+export interface TimeBracket {
+  low: number
+  high: number
+}
+
+/** The rows between which times are found, and the number that retention has reached. */
+export interface LedgerEnds {
+  newest: TimedRow | undefined
+  oldest: TimedRow | undefined
+  /** All but a few rows up to this number are deleted; 0: none. */
+  mark: number
+}
+
+/** Reads the ends of the ledger: once for several calls of `bracketOf`. */
+export function* endsOf(db: QueryBuilder): Steps<LedgerEnds> {
+  const mark = (yield* first(db.selectFrom('retention_mark').select('seq')))?.seq ?? 0
+  const rows = db.selectFrom('requests').select(['seq', 'created_at'])
+  return {
+    newest: yield* first(rows.orderBy('seq', 'desc').limit(1)),
+    // Of the rows below the mark, PostgreSQL has to skip the deleted ones until the next vacuum.
+    oldest: yield* first(rows.where('seq', '>', mark).orderBy('seq').limit(1)),
+    mark,
   }
-  return low
+}
+
+/**
+ * Finds the numbers around a time: rows have no index by time, but a row's number grows with it.
+ * Numbers may jump, so each probe looks at the rows on both sides of it.
+ *
+ * @param room how far apart the times of the rows at the two numbers may be (milliseconds)
+ */
+export function* bracketOf(
+  db: QueryBuilder,
+  { newest, oldest }: LedgerEnds,
+  time: number,
+  room: number,
+): Steps<TimeBracket> {
+  if (newest === undefined) return { low: 0, high: 0 }
+  if (newest.created_at < time) return { low: newest.seq + 1, high: newest.seq + 1 }
+  if (oldest === undefined || oldest.created_at >= time)
+    return { low: 0, high: oldest?.seq ?? newest.seq }
+  const rows = db.selectFrom('requests').select(['seq', 'created_at'])
+  let low = oldest
+  let high = newest
+  for (let probe = 0; low.seq + 1 < high.seq && high.created_at - low.created_at > room; probe++) {
+    const middle = probeBetween(low, high, time + (probe % 2 === 0 ? -room : room) / 4, probe)
+    const after = yield* first(
+      rows.where('seq', '>=', middle).where('seq', '<', high.seq).orderBy('seq').limit(1),
+    )
+    if (after !== undefined && after.created_at < time) {
+      low = after
+      continue
+    }
+    high = after ?? high
+    const before = yield* first(
+      rows.where('seq', '<', middle).where('seq', '>', low.seq).orderBy('seq', 'desc').limit(1),
+    )
+    if (before === undefined) break
+    if (before.created_at < time) low = before
+    else high = before
+  }
+  return { low: low.seq + 1, high: high.seq }
+}
+
+type TimedRow = Pick<RequestRow, 'seq' | 'created_at'>
+
+/**
+ * A number between two rows, excluding the first: where `aim` would be if requests came evenly;
+ * every fourth time in the middle, because they come in bursts.
+ */
+function probeBetween(low: TimedRow, high: TimedRow, aim: number, probe: number): number {
+  const share = (aim - low.created_at) / (high.created_at - low.created_at)
+  const guess = low.seq + (high.seq - low.seq) * (probe % 4 === 3 ? 0.5 : share)
+  return Math.max(low.seq + 1, Math.min(high.seq - 1, Math.floor(guess)))
 }

@@ -5,7 +5,7 @@ import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { Database } from '../../store/schema.ts'
 import { markOf } from '../rollups/coarser.ts'
-import { CLOCK_ROOM } from '../reports/requests.ts'
+import { CLOCK_ROOM } from '../reports/search.ts'
 import { RESERVED_STATE } from '../settlement/row-statements.ts'
 
 /**

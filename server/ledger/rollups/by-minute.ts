@@ -9,7 +9,7 @@ import type { Database } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import type { RollUpFilter, RollUpLine } from './periods.ts'
 import { RESERVED_STATE } from '../settlement/row-statements.ts'
-import { boundary, seqAt } from '../reports/scan.ts'
+import { boundary, bracketOf, endsOf } from '../reports/scan.ts'
 
 /** Rows of the ledger summed in one statement: other tasks wait for it. */
 const AT_ONCE = 2_000
@@ -21,7 +21,8 @@ export function* minuteSpans(
   db: QueryBuilder,
   { account = null, key, from }: MinuteFilter,
 ): Steps<{ from: number; before: number }[]> {
-  const start = yield* seqAt(db, Math.floor(from / MINUTE) * MINUTE)
+  const ends = yield* endsOf(db)
+  const { low: start } = yield* bracketOf(db, ends, Math.floor(from / MINUTE) * MINUTE, MINUTE)
   const spans = []
   for (let before = Number.MAX_SAFE_INTEGER; before > start;) {
     const bound = yield* boundary(db, { account, key }, before, AT_ONCE)

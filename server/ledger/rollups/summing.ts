@@ -16,7 +16,7 @@ import {
 } from './periods.ts'
 import { minuteLines, minuteSpans } from './by-minute.ts'
 import { endOfStretch, rollUpLines, type LineFilter, type Stretch } from './stretches.ts'
-import { isKeyOf } from '../reports/scan.ts'
+import { ownerOf } from '../reports/scan.ts'
 import { SUMS, plus } from './hourly.ts'
 
 /**
@@ -72,9 +72,9 @@ interface Sums {
 
 function* sumMinutes(db: QueryBuilder, filter: RollUpFilter, grouping: Grouping): Steps<SumLine[]> {
   const sums: Sums = { grouping, merged: new Map() }
-  const spans = (yield* isKeyOf(db, filter.account ?? null, filter.key))
-    ? yield* minuteSpans(db, filter)
-    : []
+  const owner = yield* ownerOf(db, filter.key)
+  const isOwn = owner === null || owner === (filter.account ?? owner)
+  const spans = isOwn ? yield* minuteSpans(db, filter) : []
   for (const span of spans) yield* sum(sums, minuteLines(db, filter, span))
   return [...sums.merged.values()]
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { listRequests, type RequestFilter } from '../../../server/ledger/reports/requests.ts'
+import type { RequestFilter } from '../../../server/ledger/reports/request-filter.ts'
+import { listRequests } from '../../../server/ledger/reports/requests.ts'
 import type { Store } from '../../../server/store/open.ts'
 import { onEveryStore } from '../../support/stores.ts'
 import { admissionRequest, openFor, settlement } from '../support/opened.ts'
@@ -12,7 +13,13 @@ async function listed(store: Store, filter: RequestFilter, most?: number): Promi
   const ids: string[] = []
   let cursor: string | null | undefined
   do {
-    const page = await listRequests(store, filter, 5, cursor ?? undefined, most)
+    const page = await listRequests(
+      store,
+      filter,
+      5,
+      cursor ?? undefined,
+      most === undefined ? { ms: Infinity } : { rows: most },
+    )
     assert.ok(
       page.rows.length <= 5 && (most !== undefined || page.next === null || page.rows.length === 5),
     )
