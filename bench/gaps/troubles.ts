@@ -178,6 +178,17 @@ const flood =
       }),
     )
 
+/** Many callers whose responses the provider breaks off, or ends, in one moment. */
+const together =
+  (callers: number, fate: 'breaks' | 'ends'): Trouble =>
+  ({ open }) =>
+    inLoops(callers, (client) =>
+      client.send(CHAT, {
+        headers: { authorization: `Bearer ${open}`, 'content-type': 'application/json' },
+        body: Buffer.from(`{"model":"${fate}-${callers}","messages":[]}`),
+      }),
+    )
+
 const hangUps: Trouble = ({ scoped }) => {
   const body = JSON_BODIES['short messages']!(LARGEST)
   return inLoops(4, (client) =>
@@ -242,6 +253,8 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
         body: small,
       }),
     ),
+  '2,000 responses that break at once': together(2_000, 'breaks'),
+  '2,000 responses that end at once': together(2_000, 'ends'),
   'a flood of 401': flood(({ open }) => `${open.slice(0, 20)}AAAAAAAA${open.slice(28)}`),
   'a flood of 403': flood(({ open }) => open, to('https://nobody.invalid/v1/chat/completions')),
   'CSV of 10,000 rows': reading(2, [

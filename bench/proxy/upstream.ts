@@ -1,6 +1,8 @@
 // The provider of the bench, as cheap as possible in Node, so that the CPU goes to the proxies.
 // Every request must have a Content-Length. A request for a stream gets events, each with the time
-// it was sent; a handshake gets a WebSocket; others get 1.5 KB of JSON.
+// it was sent; a handshake gets a WebSocket; others get 1.5 KB of JSON. Requests for the models
+// `breaks-2000` and `ends-2000` wait for each other: when so many have the head of their response, all
+// are reset at once, or get the rest.
 import { createServer, type Socket } from 'node:net'
 import { serveSocket } from '../../test/support/providers/socket-provider.ts'
 
@@ -21,10 +23,16 @@ const JSON_RESPONSE = Buffer.concat([
 const STREAM_HEAD =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
 
+const GATHERED = /"model":"(breaks|ends)-(\d+)"/
+/** How long the last one waits (milliseconds). */
+const GATHERED_MS = 300
+const waiting = new Map<string, Socket[]>()
+
 createServer({ noDelay: true }, (socket) => {
   let expected = 0
   let got = 0
   let streaming = false
+  let gathered: RegExpExecArray | null = null
   socket.on('error', () => {})
   socket.on('data', (bytes) => {
     if (expected === 0) {
@@ -35,15 +43,32 @@ createServer({ noDelay: true }, (socket) => {
       expected = end + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
       got = 0
       streaming = false
+      gathered = null
     }
     streaming ||= bytes.includes('"stream":true')
+    gathered ??= GATHERED.exec(bytes.toString('latin1'))
     got += bytes.length
     if (got < expected) return
     expected = 0
-    if (streaming) stream(socket)
+    if (gathered !== null) gather(socket, gathered)
+    else if (streaming) stream(socket)
     else socket.write(JSON_RESPONSE)
   })
 }).listen(Number(port), '127.0.0.1')
+
+/** Waits until there are as many as the model says; then all of them break, or end. */
+function gather(socket: Socket, [model, fate, count = '1']: RegExpExecArray): void {
+  const all = waiting.get(model) ?? []
+  waiting.set(model, all)
+  socket.write(JSON_RESPONSE.subarray(0, -1))
+  if (all.push(socket) < Number(count)) return
+  waiting.delete(model)
+  setTimeout(() => {
+    for (const one of all)
+      if (fate === 'breaks') one.resetAndDestroy()
+      else one.write(JSON_RESPONSE.subarray(-1))
+  }, GATHERED_MS)
+}
 
 function stream(socket: Socket): void {
   socket.write(STREAM_HEAD)

@@ -45,6 +45,11 @@ const WRITES_PER_TURN = 2
  * CPU.
  */
 const READS_PER_TURN = 32
+/**
+ * Requests ended in one turn because their connection is lost, or they have timed out: resetting the
+ * caller's connection and settling the row takes about 100 microseconds.
+ */
+const ENDS_PER_TURN = 8
 /** A pooled connection that has been idle for longer than this is checked before it is used. */
 const STALE_AFTER_MS = 250
 /**
@@ -71,6 +76,7 @@ export function createHttpClient(
 
 class PooledClient implements HttpClient, ConnectionPool {
   readonly reads: Turns
+  readonly ends: Turns
   readonly #limits: ClientLimits
   readonly #now: () => number
   readonly #connects: Turns
@@ -91,6 +97,7 @@ class PooledClient implements HttpClient, ConnectionPool {
     this.#connects = turns(CONNECTS_PER_TURN)
     this.#writes = turns(WRITES_PER_TURN)
     this.reads = turns(READS_PER_TURN)
+    this.ends = turns(ENDS_PER_TURN)
   }
 
   send(request: OutboundRequest, handler: ResponseHandler): PendingRequest {

@@ -95,7 +95,7 @@ export class ClientConnection implements ResponseEvents {
   }
 
   /** Closes the connection because of a failure, which is reported to its user. */
-  fail(error: Error): void {
+  #fail(error: Error): void {
     const user = this.#user
     this.destroy()
     user?.onConnectionLost(error)
@@ -140,14 +140,14 @@ export class ClientConnection implements ResponseEvents {
     if (this.#user === null) return this.destroy()
     // For example, a server's 408 for an idle connection, which belongs to no request.
     if (this.reused && !this.#user.writeStarted)
-      return this.fail(new ProtocolError('the upstream sent bytes before a request'))
+      return this.#fail(new ProtocolError('the upstream sent bytes before a request'))
     try {
       this.parser.push(chunk)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       // If the response was complete before the stray bytes, only the connection is unusable.
       if (this.#user === null) this.destroy()
-      else this.fail(error)
+      else this.#fail(error)
     }
   }
 
@@ -164,13 +164,13 @@ export class ClientConnection implements ResponseEvents {
       if (!this.socket.destroyed) this.destroy()
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      this.fail(this.#error ?? error)
+      this.#fail(this.#error ?? error)
     }
   }
 
   readonly #onClosed = (): void => {
     this.#onLost(this)
-    this.fail(this.#error ?? new ProtocolError('the upstream closed the connection'))
+    this.#fail(this.#error ?? new ProtocolError('the upstream closed the connection'))
   }
 }
 

@@ -1,7 +1,7 @@
 // One request and its response: the connection, the timeouts, and what each failure means.
 import type { RawHeaders } from '../header-fields.ts'
 import type { RawConnection } from '../raw-connection.ts'
-import type { Turns } from '../turns.ts'
+import type { Owner, Turns } from '../turns.ts'
 import type { ClientConnection, ConnectionUser } from './connection.ts'
 import type { Destination } from './destination.ts'
 import type { ResponseEvents } from './response-parser.ts'
@@ -67,6 +67,8 @@ export type ConnectionPool = {
   write(request: OutboundRequest, pieces: () => void): void
   /** Counts the pieces of responses that are read. */
   readonly reads: Turns
+  /** Ends requests whose connection is lost, or that have timed out, in their owners' turns. */
+  readonly ends: Turns
   acquire(destination: Destination): ClientConnection | null
   release(destination: Destination, connection: ClientConnection): void
   /** Whether a connection has been unused so long that a FIN may lie unread in its socket. */
@@ -123,6 +125,10 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     this.#limits = limits
     this.#pool = pool
     this.#connect()
+  }
+
+  get #owner(): Owner {
+    return this.#request.owner ?? INTERNAL_OWNER
   }
 
   get bytesSent(): number {
@@ -240,7 +246,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     this.#isAwaitingTurn = true
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection calls this while it is assigned
     this.#connection!.socket.pause()
-    reads.schedule(this.#request.owner ?? INTERNAL_OWNER, () => {
+    reads.schedule(this.#owner, () => {
       this.#isAwaitingTurn = false
       this.#resumeSocket()
     })
@@ -269,6 +275,10 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   }
 
   onConnectionLost(error: Error): void {
+    if (!this.#done) this.#pool.ends.schedule(this.#owner, () => this.#loseConnection(error))
+  }
+
+  #loseConnection(error: Error): void {
     if (this.#done) return
     if (this.#mayRetry(error)) {
       this.#retried = true
@@ -320,13 +330,21 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
       if (this.#writer !== null) this.#writer.progressed = false
       this.#deadline = now + this.#timeout
     } else if (now > this.#deadline) {
-      const [message, code] = this.#headSeen
-        ? IDLE_TIMEOUT
-        : this.#writer === null
-          ? CONNECT_TIMEOUT
-          : FIRST_BYTE_TIMEOUT
-      this.#connection?.fail(new UpstreamError(code, message))
+      this.#deadline = Infinity
+      this.#pool.ends.schedule(this.#owner, () => this.#timeOut())
     }
+  }
+
+  #timeOut(): void {
+    // Something may have moved while it waited for its turn.
+    if (this.#done || this.#moved) return
+    const [message, code] = this.#headSeen
+      ? IDLE_TIMEOUT
+      : this.#writer === null
+        ? CONNECT_TIMEOUT
+        : FIRST_BYTE_TIMEOUT
+    this.#connection?.destroy()
+    this.#loseConnection(new UpstreamError(code, message))
   }
 
   #finish(): void {

@@ -1,0 +1,71 @@
+// Hundreds of responses that break off at the same moment end a few per turn of the event loop.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { createTurns } from '../../../server/common/fairness/turn-budget.ts'
+import { createHttpClient, destinationOf } from '../../../server/http1/client/client.ts'
+import { until } from '../../support/until.ts'
+
+const REQUESTS = 200
+/** Ended in one turn; what ends in one is at times the end of two. */
+const ENDS = 2 * 8
+const HEAD = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+/** TABLE of what the upstream does to all responses at once, and the limit of its silence. */
+const CAUSES: readonly [what: string, idle: number, act: (socket: Socket) => void][] = [
+  ['resets all', 60_000, (socket) => socket.resetAndDestroy()],
+  ['ends all too early', 60_000, (socket) => socket.end()],
+  ['sends what is no chunk', 60_000, (socket) => socket.write('HTTP?\r\n')],
+  ['falls silent', 1_000, () => {}],
+]
+
+for (const [what, idle, act] of CAUSES)
+  test(`the responses of an upstream that ${what} end in turns`, async (t) => {
+    const sockets: Socket[] = []
+    const upstream = createServer((socket) => {
+      sockets.push(socket)
+      socket.on('error', () => {}).once('data', () => socket.write(HEAD))
+    })
+    upstream.listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    t.after(() => (sockets.forEach((socket) => socket.destroy()), upstream.close()))
+    let now = 0
+    const limits = {
+      connect: 60_000,
+      firstByte: 60_000,
+      idle,
+      keepAlive: 4_000,
+      maxIdlePerDestination: 2,
+    }
+    const client = createHttpClient(limits, () => now, createTurns)
+    t.after(() => client.close())
+    const { port } = upstream.address() as AddressInfo
+    const destination = destinationOf(new URL(`http://127.0.0.1:${port}`))
+    const ended: number[] = []
+    let [turn, heads, isOver] = [0, 0, false]
+    t.after(() => (isOver = true))
+    const count = (): void => void (ended[turn] = (ended[turn] ?? 0) + 1)
+    for (let i = 0; i < REQUESTS; i++)
+      client.send(
+        { destination, method: 'POST', path: '/', headers: [], body: null },
+        {
+          onInterim() {},
+          onHead: () => heads++,
+          onBody() {},
+          onPause() {},
+          onEnd: count,
+          onError: count,
+        },
+      )
+    await until(() => heads === REQUESTS)
+    const next = (): void => void (turn++, isOver || setImmediate(next))
+    next()
+    for (const socket of sockets) act(socket)
+    await until(() => {
+      now += idle / 4
+      return ended.reduce((all, one) => all + one, 0) === REQUESTS
+    })
+    const most = Math.max(...ended.filter(Boolean))
+    assert.ok(most <= ENDS, `${most} ended in one turn`)
+  })
