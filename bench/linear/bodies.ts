@@ -12,7 +12,7 @@ import { AwsReader } from '../../server/proxy/usage/aws-event-stream.ts'
 import { JsonReader } from '../../server/proxy/usage/json.ts'
 import type { Reader } from '../../server/proxy/usage/reader.ts'
 import { SseReader } from '../../server/proxy/usage/sse.ts'
-import { PieceList } from '../../server/proxy/inspect/pieces.ts'
+import { PieceList } from '../../server/proxy/inspect/buffer-body.ts'
 import { ResponseParser } from '../../server/http1/client/response-parser.ts'
 import {
   CODINGS,

@@ -1,7 +1,8 @@
 // Reads a request body to its end if all of it must be inspected before any of it may be forwarded.
+// A body in memory stays pieces: large ones unchanged, small ones copied together. It is never one
+// buffer.
 import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
-import { PieceList } from './pieces.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
 
 /** A complete body, or why it was not read completely. */
@@ -52,6 +53,86 @@ export function bufferBody(
   const reading = new BodyBuffer(body, limit, slot, probe)
   body.read(reading)
   return reading.result ?? reading.wait(pace)
+}
+
+/**
+ * From this size, a piece is kept uncopied, unless it is a small part of the memory that it keeps
+ * alive.
+ */
+const LARGE_BYTES = 16 * 1024
+/** Small pieces are copied into blocks that begin with this size, and grow with the body. */
+const FIRST_BLOCK_BYTES = 1024
+const MAX_BLOCK_BYTES = 64 * 1024
+
+/**
+ * Collects the pieces of one body. A body of several pieces takes at most twice the memory of its
+ * bytes plus 1 KB, however small they are: a piece of one byte would keep alive everything that was
+ * read from the socket with it.
+ */
+export class PieceList {
+  /** Bytes in all pieces. */
+  length = 0
+  #pieces: Buffer[] = []
+  /** The first piece, while it is the only one. */
+  #lone: Buffer | null = null
+  /**
+   * The block that small pieces are copied into: `#from … #to` is not yet a piece, and the rest is
+   * free.
+   */
+  #block: Buffer | null = null
+  #from = 0
+  #to = 0
+
+  add(piece: Buffer): void {
+    if (piece.length === 0) return
+    // Most bodies are one piece, which is not copied unless a second one comes.
+    if (this.#lone !== null) {
+      this.#take(this.#lone)
+      this.#lone = null
+    }
+    if (this.length === 0) this.#lone = piece
+    else this.#take(piece)
+    this.length += piece.length
+  }
+
+  /** All pieces so far, in order. */
+  all(): readonly Buffer[] {
+    if (this.#lone !== null) return [this.#lone]
+    this.#close()
+    return this.#pieces
+  }
+
+  #take(piece: Buffer): void {
+    if (!isLarge(piece)) return this.#copy(piece)
+    this.#close()
+    this.#pieces.push(piece)
+  }
+
+  #copy(piece: Buffer): void {
+    for (let at = 0; at < piece.length;) {
+      if (this.#block === null || this.#to === this.#block.length) {
+        this.#close()
+        this.#block = Buffer.allocUnsafeSlow(
+          Math.min(MAX_BLOCK_BYTES, Math.max(FIRST_BLOCK_BYTES, this.length >> 1)),
+        )
+        this.#from = this.#to = 0
+      }
+      const copied = piece.copy(this.#block, this.#to, at)
+      this.#to += copied
+      at += copied
+    }
+  }
+
+  /** Makes a piece of the copied bytes; the next small pieces use the rest of the block. */
+  #close(): void {
+    if (this.#block === null || this.#from === this.#to) return
+    this.#pieces.push(this.#block.subarray(this.#from, this.#to))
+    this.#from = this.#to
+  }
+}
+
+function isLarge(piece: Buffer): boolean {
+  return piece.length >= LARGE_BYTES && piece.length * 4 >= piece.buffer.byteLength * 3
 }
 
 class BodyBuffer implements BodySink {

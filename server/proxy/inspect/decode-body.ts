@@ -9,7 +9,6 @@ import {
   crc32,
 } from 'node:zlib'
 import { STEP_BYTES } from './scheduler.ts'
-import type { Source } from './pieces.ts'
 
 /**
  * One of Node's decoders. `bytesWritten`: bytes of the input that belonged to the one stream that
@@ -54,6 +53,19 @@ const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
     { ...unframed(() => createZstdDecompress(OPTIONS)), begins: (bytes) => isZstdFrame(bytes) },
   ],
 ])
+
+/** Supplies the bytes of one body, in order. */
+export interface Source {
+  /** Whether the body has ended. */
+  readonly ended: boolean
+  /**
+   * The next bytes, at most STEP_BYTES. `waiting`: there are none yet, and `resume` is called when
+   * there are; `broken`: the body will never be complete.
+   */
+  next(resume: () => void): Buffer | 'waiting' | 'end' | 'broken'
+  /** Stops reading. */
+  close(): void
+}
 
 /**
  * The source of the decoded bytes, or null for an unknown encoding. It breaks if the body is longer

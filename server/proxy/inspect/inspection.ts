@@ -5,7 +5,7 @@ import { isTwofoldType } from './outside-body.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import { isMultipart, scannerFor, type BodyScanner } from './body-reader.ts'
-import { decodedSource, isIdentity } from './decode-body.ts'
+import { decodedSource, isIdentity, type Source } from './decode-body.ts'
 import { isAsciiCompatible, isMedia } from './content-types.ts'
 import { Findings } from './findings.ts'
 import { ambiguous, unknownModel, type InspectionError } from './inspection-error.ts'
@@ -13,8 +13,7 @@ import type { PartWatch } from './multipart.ts'
 import { PartReader } from './part-reader.ts'
 import { compilePaths, type BodyPaths } from './places.ts'
 import { withProse } from './prose.ts'
-import type { SlicedTask } from './scheduler.ts'
-import { PieceSource, type Source } from './pieces.ts'
+import { STEP_BYTES, type SlicedTask } from './scheduler.ts'
 import { UploadParts } from './upload-parts.ts'
 import { WordBodyScanner } from './words.ts'
 
@@ -201,6 +200,36 @@ export class Inspection implements SlicedTask {
     this.refusal ??= refusal
     this.close()
   }
+}
+
+/** The pieces of a body, unchanged. */
+class PieceSource implements Source {
+  readonly #pieces: readonly Buffer[]
+  #at = 0
+  #offset = 0
+
+  constructor(pieces: readonly Buffer[]) {
+    this.#pieces = pieces
+  }
+
+  get ended(): boolean {
+    return this.#at === this.#pieces.length
+  }
+
+  next(): Buffer | 'end' {
+    const piece = this.#pieces[this.#at]
+    if (piece === undefined) return 'end'
+    const from = this.#offset
+    if (piece.length - from <= STEP_BYTES) {
+      this.#at++
+      this.#offset = 0
+      return from === 0 ? piece : piece.subarray(from)
+    }
+    this.#offset = from + STEP_BYTES
+    return piece.subarray(from, this.#offset)
+  }
+
+  close(): void {}
 }
 
 /** The collector of a request body's findings. */

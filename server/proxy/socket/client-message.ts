@@ -1,7 +1,7 @@
 // A client's message while it is held. It is unmasked in place, so that its bytes are stored only
 // once, and masked again before it is forwarded.
 import { applyMask, headBytes, OPCODE, type FrameHead } from '../../http1/websocket/frames.ts'
-import { PieceList } from '../inspect/pieces.ts'
+import { PieceList } from '../inspect/buffer-body.ts'
 import { STEP_BYTES, type SlicedTask } from '../inspect/scheduler.ts'
 
 /** The cost of a fragment in addition to its bytes, in bytes: memory and time. */
