@@ -66,7 +66,8 @@ export class Findings implements JsonSink {
   readonly #places: BodyPaths
   readonly #strict: boolean
   readonly idForms: IdForms | undefined
-  readonly #named = new NamedObjects()
+  /** Null while it names none, as most bodies do. */
+  #objects: NamedObjects | null = null
   /** Unchecked candidates for ids: strings, and parts of the body. */
   readonly #waiting: Waiting[] = []
   readonly #parts: Part[] = []
@@ -97,22 +98,26 @@ export class Findings implements JsonSink {
 
   /** Everything that it names; objects in expected places come first. */
   get mentioned(): readonly ObjectRef[] {
-    return this.#named.all
+    return this.#objects?.all ?? NONE
   }
 
   /** Stored objects in places where the endpoint expects one. */
   get objects(): readonly ObjectRef[] {
-    return this.#named.placed
+    return this.#objects?.placed ?? NONE
   }
 
   /** Whole strings anywhere else that are one of the provider's ids: each once. */
   get elsewhere(): readonly ObjectRef[] {
-    return this.#named.elsewhere
+    return this.#objects?.elsewhere ?? NONE
   }
 
   /** Whether it refers to stored items; see NamedObjects. */
   get refers(): boolean {
-    return this.#named.refers
+    return this.#objects?.refers ?? false
+  }
+
+  get #named(): NamedObjects {
+    return (this.#objects ??= new NamedObjects())
   }
 
   /** A collector for a part of the body whose kind is not known yet. */
