@@ -8,7 +8,7 @@
 import type { Clock } from '../../common/clock.ts'
 import type { Remaining } from './backend.ts'
 import type { Limited } from './request-limits.ts'
-import { wholeWait, Window, WINDOW_MS, type Verdict } from './sliding-window.ts'
+import { wholeWait, Window, WINDOW_MS } from './sliding-window.ts'
 import { UNCOUNTED_MS } from './web-processes.ts'
 
 /**
@@ -153,7 +153,7 @@ export class KeyShares {
     const taken: Window[] = []
     for (const { window, rpm } of places) {
       if (rpm !== null && limitOf(rpm) === 0) continue
-      const asked: Verdict = window.ask(rpm === null ? Infinity : limitOf(rpm), now)
+      const asked = window.ask(rpm === null ? Infinity : limitOf(rpm), now)
       if (asked.pass) taken.push(window)
       else wait = Math.max(wait ?? 0, asked.wait ?? WINDOW_MS)
     }

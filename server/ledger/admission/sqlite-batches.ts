@@ -11,8 +11,7 @@ import {
   type Reservation,
 } from '../settlement/row-codec.ts'
 import { callerLeftError, supersededError, type PendingAdmission } from './backend.ts'
-import type { KeyLimiter } from './key-limiter.ts'
-import { WINDOW_MS } from './sliding-window.ts'
+import { type KeyLimiter, WINDOW_MS } from './sliding-window.ts'
 import { reserve, type ReserveArgs, type ReserveResult } from './sqlite-reserve.ts'
 
 /**

@@ -21,10 +21,9 @@ import {
   type PendingAdmission,
   type Remaining,
 } from './backend.ts'
-import { askAll, KeyLimiter } from './key-limiter.ts'
+import { askAll, KeyLimiter, wholeWait, WINDOW_MS } from './sliding-window.ts'
 import { hasAdmissions, recent, recentAdmissions, timesByKey } from './recent-admissions.ts'
 import type { RequestLimit } from './request-limits.ts'
-import { wholeWait, WINDOW_MS } from './sliding-window.ts'
 import { ReservationBatches, type BatchEntry, type BatchListener } from './sqlite-batches.ts'
 import { recordAdmitted, type ForeignAdmission, type ReserveResult } from './sqlite-reserve.ts'
 
