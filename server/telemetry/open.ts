@@ -11,7 +11,7 @@ export async function openTelemetry(
   starting: AsyncDisposableStack,
 ): Promise<{ log: Log; metrics: Metrics }> {
   const metrics = openMetrics()
-  const observers: RequestObserver[] = [metrics]
+  const observers: RequestObserver[] = [metrics.requests]
   if (watch.otlpEndpoint !== null) {
     // Loaded only if it is used: it takes a fifth of a second.
     const { openTraces } = await import('./traces.ts')

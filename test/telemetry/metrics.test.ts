@@ -46,7 +46,7 @@ test('a proxied request records duration, first byte, tokens and bytes, and a re
     provider: 'openai',
     model: 'made-up-by-a-caller',
   }
-  metrics.request({
+  metrics.requests.request({
     ...line,
     status: 200,
     duration_ms: 1500,
@@ -58,8 +58,8 @@ test('a proxied request records duration, first byte, tokens and bytes, and a re
     bytes_in: 100,
     bytes_out: 2000,
   })
-  metrics.request({ ...line, status: 429, duration_ms: 1, code: 'rate_limit_exceeded' })
-  metrics.request({ ...line, status: 200, duration_ms: 9, aborted: true })
+  metrics.requests.request({ ...line, status: 429, duration_ms: 1, code: 'rate_limit_exceeded' })
+  metrics.requests.request({ ...line, status: 200, duration_ms: 9, aborted: true })
   const { body } = await metrics.text()
   assert.match(
     body,
@@ -108,7 +108,7 @@ test('concurrent scrapes share one text; cheap gauges are always current', async
     status: 200,
     duration_ms: 5,
   }
-  metrics.request(line)
+  metrics.requests.request(line)
   const first = metrics.text()
   const bodies = (
     await Promise.all([first, ...Array.from({ length: 50 }, () => metrics.text())])
@@ -116,7 +116,7 @@ test('concurrent scrapes share one text; cheap gauges are always current', async
   const rest = (body: string): string => body.slice(body.indexOf('process_cpu'))
   assert.equal(new Set(bodies.map(rest)).size, 1)
   value = 2
-  metrics.request(line)
+  metrics.requests.request(line)
   const { body } = await metrics.text()
   assert.equal(rest(body), rest(bodies[0]!))
   assert.match(body, /^# TYPE tollmark_thing gauge\ntollmark_thing 2$/m)
