@@ -36,7 +36,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   readHandshake: 'Reads fields of a head, which RequestParser bounds.',
   parseFields: 'Reads the lines of a head: RequestReader and ResponseReader.',
   parseJson: 'JSON.parse, for values that a scanner has bounded.',
-  SniffingReader: 'Chooses the reader of a response whose type is not said: createMeter.',
   transferDecoder: 'Chooses the decoder of a part: Inspection.',
   decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
   GivenIdReader: 'Reads the keys of a body for which no row gives places: Inspection.',

@@ -83,7 +83,7 @@ export class Candidates {
     // throwing and catching an error costs 30 µs.
     if (!BEGINS_JSON.test(json)) return []
     const event = parseJson(json)
-    this.#created.search(event)
+    if (this.#creates) this.#created.search(event)
     const found = findUsage(event)
     return found ? [found] : []
   }

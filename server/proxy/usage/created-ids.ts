@@ -12,6 +12,7 @@ const MAX_IDS = 100
 export class CreatedIds {
   readonly creates: CreatedPaths
   readonly #found: ObjectRef[] = []
+  readonly objects: readonly ObjectRef[] = this.#found
   /** Whether this response created it; null until the response's version has been read. */
   #isNew: boolean | null
   readonly #waiting: ObjectRef[] = []
@@ -19,10 +20,6 @@ export class CreatedIds {
   constructor(creates: CreatedPaths) {
     this.creates = creates
     this.#isNew = Object.values(creates).includes(VERSION) ? null : true
-  }
-
-  get objects(): readonly ObjectRef[] {
-    return this.#found
   }
 
   /** Records the value at a place. */
@@ -56,3 +53,6 @@ export class CreatedIds {
       for (const name of valuesAt(response, place)) this.note(place, name)
   }
 }
+
+/** For every response that creates no object. */
+export const NOTHING_CREATED = new CreatedIds({})

@@ -1,14 +1,16 @@
 // Reads from the bytes of a response in transit how many tokens it used and which objects it
 // created. Step 9 of the contract. It never delays or changes a byte: it gets a copy of each chunk,
 // and compressed responses are decoded separately.
-import { valueOf, valuesOf, nameAt, valueAt } from '../../http1/header-fields.ts'
+import { NO_BYTES, valueOf, valuesOf } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from '../forward/content-decoding.ts'
 import { AwsReader } from './aws-event-stream.ts'
-import { CreatedIds, type CreatedPaths } from './created-ids.ts'
+import { CreatedIds, NOTHING_CREATED, type CreatedPaths } from './created-ids.ts'
+import { JsonReader } from './json.ts'
 import type { Reader } from './reader.ts'
-import { SniffingReader } from './sniff.ts'
+import { begunUploads, usageInHeaders } from './response-headers.ts'
+import { SseReader } from './sse.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './usage.ts'
-import { askedFor, parametersOf, type Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/endpoint.ts'
 import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
 import type { Provider, UsageKind } from '../providers/provider.ts'
 
@@ -58,7 +60,9 @@ const READERS: readonly { type: RegExp; reader: (created: CreatedIds) => Reader 
 ]
 
 /** For endpoints that create no object: one shared value, so that compiled paths are shared. */
-const NONE: CreatedPaths = {}
+const NONE = NOTHING_CREATED.creates
+/** The codings of a body that has none. */
+const NOT_CODED: readonly string[] = []
 
 /**
  * Creates the meter of one response.
@@ -75,12 +79,9 @@ export function createUsageMeter(
   kept = false,
 ): UsageMeter {
   const kind = usageKind(provider, match)
-  const created = new CreatedIds(createsOf(match, kept))
-  for (const [name, made] of Object.entries(match.endpoint?.createsInHeaders ?? {}))
-    for (const id of valuesOf(headers, name)) created.add(objectRef(made, id))
-  const { type, fromHeaders } = readHeaders(headers)
-  if (provider.asks !== undefined)
-    for (const upload of begun(headers, provider)) created.add(upload)
+  const created = createdIn(provider, match, headers, kept)
+  const type = valuesOf(headers, 'content-type').at(-1) ?? ''
+  const fromHeaders = provider.usage === 'bedrock' ? usageInHeaders(headers) : null
   const deaf: UsageMeter = {
     created: created.objects,
     write() {},
@@ -90,7 +91,8 @@ export function createUsageMeter(
     kind === null && created.creates === NONE
       ? null
       : (READERS.find((row) => row.type.test(type))?.reader(created) ?? null)
-  const codings = codingsOf(headers)
+  const isCoded = valueOf(headers, 'content-encoding') !== undefined
+  const codings = isCoded ? codingsOf(headers) : NOT_CODED
   if (reader === null || codings === null) return deaf
   const settle = (): Usage => {
     let findings: readonly Finding[] = []
@@ -111,6 +113,25 @@ export function createUsageMeter(
   return { created: created.objects, ...decoded(codings, read, settle) }
 }
 
+/** Collects the objects that a response creates, beginning with those in its headers. */
+function createdIn(
+  provider: Provider,
+  match: Match,
+  headers: readonly string[],
+  kept: boolean,
+): CreatedIds {
+  const creates = createsOf(match, kept)
+  const inHeaders = match.endpoint?.createsInHeaders
+  if (creates === NONE && inHeaders === undefined && provider.asks === undefined)
+    return NOTHING_CREATED
+  const created = new CreatedIds(creates)
+  for (const [name, made] of Object.entries(inHeaders ?? {}))
+    for (const id of valuesOf(headers, name)) created.add(objectRef(made, id))
+  if (provider.asks !== undefined)
+    for (const upload of begunUploads(headers, provider)) created.add(upload)
+  return created
+}
+
 /**
  * The objects that the response may create; some kinds only if the request asked to store them.
  */
@@ -126,11 +147,11 @@ const unkeptBy = new WeakMap<CreatedPaths, CreatedPaths>()
 /** One value for each row, so that compiled paths are shared. */
 function unkept(creates: CreatedPaths, kept: string): CreatedPaths {
   let rest = unkeptBy.get(creates)
-  if (rest === undefined)
-    unkeptBy.set(
-      creates,
-      (rest = Object.fromEntries(Object.entries(creates).filter(([, kind]) => kind !== kept))),
-    )
+  if (rest === undefined) {
+    const others = Object.entries(creates).filter(([, kind]) => kind !== kept)
+    rest = others.length === 0 ? NONE : Object.fromEntries(others)
+    unkeptBy.set(creates, rest)
+  }
   return rest
 }
 
@@ -184,48 +205,86 @@ function decoded(
   }
 }
 
-const BEDROCK = 'x-amzn-bedrock-'
+/**
+ * The beginning of a response: blank lines, then an object, a list, or a line of an event (a
+ * comment has no name).
+ */
+const BEGINNING =
+  /^[ \t\r\n]*(?:(?<json>[{[])|(?<sse>(?:data|event|id|retry)?:)|(?<neither>[^ \t\r\n]))/
+/** An incomplete name of such a line. */
+const UNDECIDED = /^[ \t\r\n]*(?:d(?:a(?:ta?)?)?|e(?:v(?:e(?:nt?)?)?)?|id?|r(?:e(?:t(?:ry?)?)?)?)?$/
+/** Maximum bytes that are examined. */
+const MOST = 256
+
+const [OBJECT, LIST, SPACE] = [0x7b, 0x5b, 0x20]
+
+type Kind = 'json' | 'sse'
 
 /**
- * The id of the upload, from the address of its next request (https://ai.google.dev/api/files).
+ * Reads a response as JSON or server-sent events, as its first bytes indicate, because not every
+ * server names the type.
  */
-function begun(
-  raw: readonly string[],
-  { asks = {}, objectHeaders = {} }: Provider,
-): readonly ObjectRef[] {
-  const address = valueOf(raw, 'x-goog-upload-url')
-  if (address === undefined || !URL.canParse(address)) return []
-  const named = Object.entries(objectHeaders).flatMap(([name, kind]) =>
-    valuesOf(raw, name).map((id) => ({ kind, id })),
-  )
-  return [...askedFor(asks, parametersOf(new URL(address).search.slice(1))), ...named]
-}
+class SniffingReader implements Reader {
+  readonly #created: CreatedIds
+  readonly #otherwise: Kind | null
+  /** The bytes before the type was clear; null afterwards. */
+  #beginning: Buffer | null = NO_BYTES
+  /** Null: this response is not readable. */
+  #reader: Reader | null = null
 
-/**
- * The data from headers: type, and Bedrock's token counts
- * (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html).
- */
-function readHeaders(raw: readonly string[]): { type: string; fromHeaders: Usage | null } {
-  const tokens: Record<string, number> = {}
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = nameAt(raw, i)
-    if (name.length <= BEDROCK.length || !name.toLowerCase().startsWith(BEDROCK)) continue
-    if (/^\d{1,9}$/.test(valueAt(raw, i)))
-      tokens[name.toLowerCase().slice(BEDROCK.length)] = Number(raw[i + 1])
+  /** @param otherwise the reader for any other beginning; null: not readable */
+  constructor(created: CreatedIds, otherwise: Kind | null) {
+    this.#created = created
+    this.#otherwise = otherwise
   }
-  const cached = tokens['cache-read-input-token-count'] ?? null
-  const written = tokens['cache-write-input-token-count'] ?? null
-  const input = tokens['input-token-count'] ?? null
-  const output = tokens['output-token-count'] ?? null
-  const fromHeaders =
-    input === null && output === null
-      ? null
-      : {
-          ...UNKNOWN,
-          tokens_in: input === null ? null : input + (cached ?? 0) + (written ?? 0),
-          tokens_out: output,
-          tokens_cached: cached,
-          tokens_cache_write: written,
-        }
-  return { type: valuesOf(raw, 'content-type').at(-1) ?? '', fromHeaders }
+
+  write(chunk: Buffer): void {
+    if (this.#beginning === null) return this.#reader?.write(chunk)
+    // For nearly all responses, the first byte decides.
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a chunk has a byte, and the beginning is there until the kind is known
+    const first = this.#beginning.length > 0 ? 0 : chunk[0]!
+    if (first === OBJECT || first === LIST) return this.#begin('json').write(chunk)
+    if (first > SPACE && this.#otherwise === 'sse') return this.#begin('sse').write(chunk)
+    this.#beginning =
+      this.#beginning.length === 0
+        ? Buffer.from(chunk.subarray(0, MOST))
+        : Buffer.concat([this.#beginning, chunk.subarray(0, MOST)])
+    const text = this.#beginning.toString('latin1', 0, MOST)
+    if (UNDECIDED.test(text) && text.length < MOST) return
+    this.#decide(text, chunk)
+  }
+
+  end(): void {
+    if (this.#beginning !== null) this.#decide(this.#beginning.toString('latin1', 0, MOST), null)
+    this.#reader?.end()
+  }
+
+  findings(): readonly Finding[] {
+    return this.#reader?.findings() ?? []
+  }
+
+  /** @param last the piece in which the beginning ends */
+  #decide(text: string, last: Buffer | null): void {
+    const found = BEGINNING.exec(text)?.groups
+    const blank = found === undefined
+    const kind =
+      blank || found['json'] !== undefined
+        ? 'json'
+        : found['sse'] !== undefined
+          ? 'sse'
+          : this.#otherwise
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a chunk has a byte, and the beginning is there until the kind is known
+    const begun = this.#beginning!
+    this.#beginning = null
+    if (kind === null) return
+    const reader = this.#begin(kind)
+    reader.write(begun)
+    if (last !== null && last.length > MOST) reader.write(last.subarray(MOST))
+  }
+
+  #begin(kind: Kind): Reader {
+    this.#beginning = null
+    return (this.#reader =
+      kind === 'json' ? new JsonReader(this.#created) : new SseReader(this.#created))
+  }
 }
