@@ -7,10 +7,10 @@
 // The public id finds the record; the secret proves it; the checksum tells a typing error or
 // garbage from a real secret without a lookup. We store the SHA-256 of the whole text: it contains
 // more than 192 random bits, so a slow hash would add nothing.
-import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { base62, randomText } from './ids.ts'
 
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 12 × log2(62) = 71 bits: unique without asking the store. */
 const PUBLIC_LENGTH = 12
 /** 36 × log2(62) = 214 random bits. */
@@ -56,7 +56,7 @@ const WITHIN_TEXT = new RegExp(
 
 /** Redacts secrets in text from elsewhere before it is stored or repeated; public ids stay. */
 export function withoutSecrets(text: string): string {
-  return text.length < SECRET_TEXT_LENGTH ? text : text.replace(WITHIN_TEXT, '$1…')
+  return text.replace(WITHIN_TEXT, '$1…')
 }
 
 /**
@@ -90,40 +90,6 @@ export function displayPrefix(prefix: SecretPrefix, publicId: string): string {
   return `${prefix}_${publicId}`
 }
 
-/** Random letters and digits; all 62 are equally likely. */
-export function randomText(length: number): string {
-  let made = ''
-  while (made.length < length) {
-    const byte = randomByte()
-    // 248 = 4 × 62: higher bytes would make the first letters likelier.
-    if (byte < 248) made += ALPHABET[byte % 62]
-  }
-  return made
-}
-
-/** Random bytes are fetched from the system in batches; each is used once. */
-const pool = new Uint8Array(4096)
-let next = pool.length
-
-function randomByte(): number {
-  if (next === pool.length) {
-    randomFillSync(pool)
-    next = 0
-  }
-  // oxlint-disable-next-line typescript/no-non-null-assertion -- the pool is refilled before its end
-  const byte = pool[next]!
-  pool[next++] = 0
-  return byte
-}
-
 function checksum(text: string): string {
   return base62(crc32(text), CHECKSUM_LENGTH)
-}
-
-/** A non-negative integer in base 62, with leading zeros, so that texts sort like numbers. */
-export function base62(number: number, length: number): string {
-  let digits = ''
-  for (let rest = number; digits.length < length; rest = Math.floor(rest / 62))
-    digits = ALPHABET[rest % 62] + digits
-  return digits
 }

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SetupError, codeOf } from '../common/errors.ts'
-import { randomText } from '../common/secrets.ts'
+import { randomText } from '../common/ids.ts'
 import { isDiskFull } from './transient-errors.ts'
 
 /** The scratch folder of this instance. Dispose of it at shutdown. */

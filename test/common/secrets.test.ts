@@ -7,9 +7,9 @@ import {
   createSecret,
   matchesHash,
   parsePublicId,
-  randomText,
   withoutSecrets,
 } from '../../server/common/secrets.ts'
+import { randomText } from '../../server/common/ids.ts'
 import { forged } from '../support/forged.ts'
 
 test('a secret has the documented form and identifies its record', () => {

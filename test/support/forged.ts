@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { base62, randomText } from '../../server/common/secrets.ts'
+import { base62, randomText } from '../../server/common/ids.ts'
 
 /** A forged secret: the public id of a real one, followed by made-up characters. */
 export function forged(secret: string): string {

@@ -1,6 +1,6 @@
 // The store on PostgreSQL: the same tables, queries and procedures as on SQLite, shared by any
 // number of processes.
-import { randomText } from '../../common/secrets.ts'
+import { randomText } from '../../common/ids.ts'
 import { kyselyOn, queryBuilder, type Executor } from '../dialect.ts'
 import type { Store } from '../open.ts'
 import { NOBODY, SHARES, openReading, reportsOf } from '../report-queue.ts'
