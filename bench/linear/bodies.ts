@@ -13,6 +13,7 @@ import { JsonReader } from '../../server/proxy/usage/json.ts'
 import type { Reader } from '../../server/proxy/usage/reader.ts'
 import { SseReader } from '../../server/proxy/usage/sse.ts'
 import { PieceList } from '../../server/proxy/inspect/buffer-body.ts'
+import { MAX_STEP_BYTES } from '../../server/proxy/inspect/scheduler.ts'
 import { ResponseParser } from '../../server/http1/client/response-parser.ts'
 import {
   CODINGS,
@@ -125,7 +126,7 @@ const decoded = (bytes: Buffer, coding: string) => async () => {
   const source = decodedSource([bytes], coding, 64 * MB)
   for (;;) {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const next = source?.next(resolve) ?? 'broken'
+    const next = source?.next(resolve, MAX_STEP_BYTES) ?? 'broken'
     if (next === 'waiting') await promise
     else if (!Buffer.isBuffer(next)) return next
   }

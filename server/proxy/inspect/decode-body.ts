@@ -8,7 +8,6 @@ import {
   createZstdDecompress,
   crc32,
 } from 'node:zlib'
-import { STEP_BYTES } from './scheduler.ts'
 
 /**
  * One of Node's decoders. `bytesWritten`: bytes of the input that belonged to the one stream that
@@ -37,7 +36,7 @@ interface Encoding {
 }
 
 /** Each chunk is a task of a thread: larger ones cost less. */
-const OPTIONS = { chunkSize: 16 * STEP_BYTES }
+const OPTIONS = { chunkSize: 64 * 1024 }
 const UNFRAMED: Framing = { head: 0, tail: Buffer.alloc(0) }
 const GZIP: Encoding = { open: () => createInflateRaw(OPTIONS), frame: gzipFraming }
 const unframed = (open: () => Decoder): Encoding => ({ open, frame: () => UNFRAMED })
@@ -59,10 +58,10 @@ export interface Source {
   /** Whether the body has ended. */
   readonly ended: boolean
   /**
-   * The next bytes, at most STEP_BYTES. `waiting`: there are none yet, and `resume` is called when
-   * there are; `broken`: the body will never be complete.
+   * The next bytes, at most `most`. `waiting`: there are none yet, and `resume` is called when there
+   * are; `broken`: the body will never be complete.
    */
-  next(resume: () => void): Buffer | 'waiting' | 'end' | 'broken'
+  next(resume: () => void, most: number): Buffer | 'waiting' | 'end' | 'broken'
   /** Stops reading. */
   close(): void
 }
@@ -124,12 +123,12 @@ class DecodedSource implements Source {
     this.#give(framing.head)
   }
 
-  next(resume: () => void): Buffer | 'waiting' | 'end' | 'broken' {
+  next(resume: () => void, most: number): Buffer | 'waiting' | 'end' | 'broken' {
     this.#ready ??= this.#broken ? null : (this.#decoder.read() as Buffer | null)
     const ready = this.#ready
     if (ready !== null) {
-      const bytes = ready.length > STEP_BYTES ? ready.subarray(0, STEP_BYTES) : ready
-      this.#ready = bytes === ready ? null : ready.subarray(STEP_BYTES)
+      const bytes = ready.length > most ? ready.subarray(0, most) : ready
+      this.#ready = bytes === ready ? null : ready.subarray(most)
       this.#decoded += bytes.length
       if (this.#decoded > this.#maxDecoded) this.#break()
       if (this.#framing.tail.length > 0) this.#crc = crc32(bytes, this.#crc)

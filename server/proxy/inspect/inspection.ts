@@ -107,12 +107,12 @@ export class Inspection implements SlicedTask {
     )
   }
 
-  step(resume: () => void): 'more' | 'waiting' | 'done' {
+  step(resume: () => void, most = STEP_BYTES): 'more' | 'waiting' | 'done' {
     const source = this.#source
     const reader = this.#reader
     if (source === null || reader === null) return 'done'
     if (this.#isRead) return this.#settle()
-    const bytes = source.next(resume)
+    const bytes = source.next(resume, most)
     if (bytes === 'waiting') return bytes
     if (bytes === 'broken') {
       this.#refuse(UNDECODABLE)
@@ -216,16 +216,16 @@ class PieceSource implements Source {
     return this.#at === this.#pieces.length
   }
 
-  next(): Buffer | 'end' {
+  next(_resume: () => void, most: number): Buffer | 'end' {
     const piece = this.#pieces[this.#at]
     if (piece === undefined) return 'end'
     const from = this.#offset
-    if (piece.length - from <= STEP_BYTES) {
+    if (piece.length - from <= most) {
       this.#at++
       this.#offset = 0
       return from === 0 ? piece : piece.subarray(from)
     }
-    this.#offset = from + STEP_BYTES
+    this.#offset = from + most
     return piece.subarray(from, this.#offset)
   }
 

@@ -6,11 +6,11 @@ import { AccountKeyQueue, type Owner } from '../../common/fairness/account-key-q
 /** Work that is done in steps. */
 export interface SlicedTask {
   /**
-   * Handles at most STEP_BYTES of input. `waiting`: there is no input at the moment; `resume` is
-   * called when there is more.
+   * Handles at most `bytes` of input. `waiting`: there is no input at the moment; `resume` is called
+   * when there is more.
    * @throws any error, which fails the whole task
    */
-  step(resume: () => void): 'more' | 'waiting' | 'done'
+  step(resume: () => void, bytes: number): 'more' | 'waiting' | 'done'
 }
 
 /** One task in the queue. */
@@ -21,12 +21,14 @@ export interface Ticket {
   cancel(): void
 }
 
-/**
- * Bytes of a step: few enough that the slowest input, a list of strings that could all be ids,
- * takes less than half a millisecond, so that the clock is read often enough. At most SLICE_BYTES
- * are handled in one slice, whatever the clock says.
- */
+/** Bytes of the first step of a slice; each further one has twice as many, up to MAX_STEP_BYTES. */
 export const STEP_BYTES = 4 * 1024
+/**
+ * Few enough that the slowest input, a list of strings that could all be ids, takes less than half
+ * a millisecond; so many, because a step costs 0.8 µs besides its bytes. Once input has been slow,
+ * the clock ends the slice before its steps become long.
+ */
+export const MAX_STEP_BYTES = 16 * 1024
 /** Maximum bytes of a slice. */
 export const SLICE_BYTES = 1024 * 1024
 /**
@@ -34,6 +36,9 @@ export const SLICE_BYTES = 1024 * 1024
  * longest slices.
  */
 export const SLICE_MS = 0.4
+
+/** The bytes of the step after one of `bytes`. */
+export const nextStepBytes = (bytes: number): number => Math.min(2 * bytes, MAX_STEP_BYTES)
 
 interface Entry {
   readonly owner: Owner
@@ -128,15 +133,18 @@ export class InspectionQueue {
   }
 
   #slice(task: SlicedTask, resume: () => void): 'more' | 'waiting' | 'done' {
-    let state = task.step(resume)
+    let bytes = STEP_BYTES
+    let state = task.step(resume, bytes)
     if (state !== 'more') return state
     const end = this.#now() + SLICE_MS
     for (
-      let bytes = STEP_BYTES;
-      state === 'more' && bytes < SLICE_BYTES && this.#now() < end;
-      bytes += STEP_BYTES
-    )
-      state = task.step(resume)
+      let left = SLICE_BYTES - bytes;
+      state === 'more' && left > 0 && this.#now() < end;
+      left -= bytes
+    ) {
+      bytes = nextStepBytes(bytes)
+      state = task.step(resume, Math.min(bytes, left))
+    }
     return state
   }
 

@@ -129,9 +129,9 @@ export class ClientMessage implements HeldMessage {
   }
 
   /** Applies the mask to the next bytes. */
-  step(): 'more' | 'done' {
+  step(_resume?: () => void, bytes = STEP_BYTES): 'more' | 'done' {
     const { pieces } = this
-    for (let left = STEP_BYTES; left > 0;) {
+    for (let left = bytes; left > 0;) {
       const mask = this.#masks[this.#fragment]
       const length = this.#lengths[this.#fragment]
       if (mask === undefined || length === undefined) return 'done'

@@ -7,7 +7,7 @@ import { Inspection } from '../inspect/inspection.ts'
 import { refuseUnreadable } from '../inspect/inspect-request.ts'
 import { loggedModel } from '../inspect/places.ts'
 import { resolveModels } from '../inspect/resolve-models.ts'
-import { STEP_BYTES, type InspectionQueue, type SlicedTask } from '../inspect/scheduler.ts'
+import { type InspectionQueue, type SlicedTask } from '../inspect/scheduler.ts'
 import { checkOwnership } from '../objects/ownership.ts'
 import type { ObjectOwners } from '../objects/objects.ts'
 import type { Match } from '../providers/endpoint.ts'
@@ -324,16 +324,16 @@ class MessageTask implements SlicedTask {
     this.#pieces = pieces
   }
 
-  step(resume: () => void): 'more' | 'waiting' | 'done' {
-    const state = this.inspection.step(resume)
+  step(resume: () => void, most: number): 'more' | 'waiting' | 'done' {
+    const state = this.inspection.step(resume, most)
     if (state !== 'done') return state
     const piece = this.#pieces[this.#piece]
     if (piece === undefined) {
       this.scan.end()
       return 'done'
     }
-    this.scan.write(piece.subarray(this.#at, this.#at + STEP_BYTES))
-    this.#at += STEP_BYTES
+    this.scan.write(piece.subarray(this.#at, this.#at + most))
+    this.#at += most
     if (this.#at >= piece.length) {
       this.#piece++
       this.#at = 0

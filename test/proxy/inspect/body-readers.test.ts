@@ -8,6 +8,7 @@ import { wantPaths } from '../../../server/proxy/json/paths.ts'
 import { JsonScanner } from '../../../server/proxy/json/scanner.ts'
 import { decodedSource } from '../../../server/proxy/inspect/decode-body.ts'
 import { scannerFor } from '../../../server/proxy/inspect/body-reader.ts'
+import { STEP_BYTES } from '../../../server/proxy/inspect/scheduler.ts'
 import { Findings } from '../../../server/proxy/inspect/findings.ts'
 import { MultipartReader } from '../../../server/proxy/inspect/multipart.ts'
 import { compilePaths } from '../../../server/proxy/inspect/places.ts'
@@ -339,7 +340,7 @@ async function drain(
   const parts: Buffer[] = []
   for (;;) {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const next = source.next(resolve)
+    const next = source.next(resolve, STEP_BYTES)
     if (next === 'waiting') await promise
     else if (next === 'end') return Buffer.concat(parts)
     else if (next === 'broken') return null

@@ -6,6 +6,7 @@ import type { Owner } from '../../../server/common/fairness/account-key-queue.ts
 import {
   InspectionQueue,
   SLICE_BYTES,
+  MAX_STEP_BYTES,
   SLICE_MS,
   STEP_BYTES,
   type SlicedTask,
@@ -64,13 +65,25 @@ test('a slice ends with the step that uses up its time', async () => {
   assert.equal(await done, true)
 })
 
-test('a slice handles a bounded number of bytes, however fast', async () => {
+test('a slice handles a bounded number of bytes, however fast, in steps that grow', async () => {
   const { queue, turn } = startQueue()
-  const log: string[] = []
-  const { done } = queue.run(ownerOf('key'), work('a', 1_000, log))
-  let most = 0
-  for (let before = 0; turn(); before = log.length) most = Math.max(most, log.length - before)
-  assert.equal(most * STEP_BYTES, SLICE_BYTES)
+  let slice: number[] = []
+  let left = 10 * SLICE_BYTES
+  const { done } = queue.run(ownerOf('key'), {
+    step(_, bytes) {
+      slice.push(bytes)
+      left -= bytes
+      return left > 0 ? 'more' : 'done'
+    },
+  })
+  for (; turn(); slice = []) {
+    assert.equal(
+      slice.reduce((sum, bytes) => sum + bytes, 0),
+      SLICE_BYTES,
+    )
+    assert.equal(slice[0], STEP_BYTES)
+    slice.forEach((bytes, i) => assert.ok(bytes <= Math.min(STEP_BYTES * 2 ** i, MAX_STEP_BYTES)))
+  }
   assert.equal(await done, true)
 })
 
