@@ -63,6 +63,8 @@ export class BodyDecoder {
   #state: DecoderState = 'ended'
   #left = 0
   #extensions = 0
+  /** Where the bytes of the whole chunk found last begin. */
+  #from = 0
   /** How many bytes of the trailers, or of a line, have been searched for their end. */
   #searched = 0
   readonly #sizePattern: RegExp
@@ -117,7 +119,7 @@ export class BodyDecoder {
         this.chunk = input
         return input.length
       case 'size':
-        return this.#decodeSize(input)
+        return this.#decodeWholeChunk(input) || this.#decodeSize(input)
       case 'chunk-end':
         if (input[0] !== CR || (input.length > 1 && input[1] !== LF))
           throw new FramingError('a chunk does not end after the size that it gave')
@@ -142,21 +144,11 @@ export class BodyDecoder {
     const parts: number[] = []
     let [at, length] = [0, 0]
     for (;;) {
-      let [from, size] = [at, 0]
-      while (from < at + MAX_DIGITS && HEX[input[from]!]! < 16)
-        size = size * 16 + HEX[input[from++]!]!
-      const to = from + 2 + size
-      if (
-        size === 0 ||
-        size > MAX_SMALL_CHUNK_BYTES ||
-        input[from] !== CR ||
-        input[from + 1] !== LF ||
-        input[to] !== CR ||
-        input[to + 1] !== LF
-      )
-        break
-      parts.push(from + 2, to)
-      length += size
+      const to = this.#findWholeChunk(input, at)
+      const from = this.#from
+      if (to === 0 || to - from > MAX_SMALL_CHUNK_BYTES) break
+      parts.push(from, to)
+      length += to - from
       at = to + 2
     }
     if (parts.length < 4) return 0
@@ -172,6 +164,35 @@ export class BodyDecoder {
     // The first size line may have been searched before and found incomplete.
     this.#searched = 0
     return at
+  }
+
+  /** Consumes a chunk that has arrived whole, as the events of a stream do; 0: there is none. */
+  #decodeWholeChunk(input: Buffer): number {
+    const to = this.#findWholeChunk(input, 0)
+    if (to === 0) return 0
+    this.chunk = input.subarray(this.#from, to)
+    // The size line may have been searched before and found incomplete.
+    this.#searched = 0
+    return to + 2
+  }
+
+  /**
+   * The end of the bytes of the chunk at `at`, which begin at `#from`, if all of it is there and its
+   * size line has only digits, which needs no pattern. 0: it is not, or it is the last chunk.
+   */
+  #findWholeChunk(input: Buffer, at: number): number {
+    let [from, size] = [at, 0]
+    while (from < at + MAX_DIGITS && HEX[input[from]!]! < 16)
+      size = size * 16 + HEX[input[from++]!]!
+    const to = from + 2 + size
+    const isWhole =
+      size > 0 &&
+      input[from] === CR &&
+      input[from + 1] === LF &&
+      input[to] === CR &&
+      input[to + 1] === LF
+    this.#from = from + 2
+    return isWhole ? to : 0
   }
 
   #decodeSize(input: Buffer): number {

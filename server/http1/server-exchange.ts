@@ -34,6 +34,7 @@ export interface ConnectionHandle {
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const CLOSE = 'Connection: close\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
+const [CR, LF] = [13, 10]
 
 /**
  * This many bytes of a response are sent without waiting for the batch, to notice a caller that
@@ -170,11 +171,14 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
       this.#framing === 'chunked'
         ? `${this.#pendingHead}${bytes.length.toString(16)}\r\n`
         : this.#pendingHead
-    const close = this.#framing === 'chunked' ? '\r\n' : ''
-    const piece = Buffer.allocUnsafe(open.length + bytes.length + close.length)
+    const to = open.length + bytes.length
+    const piece = Buffer.allocUnsafe(this.#framing === 'chunked' ? to + 2 : to)
     if (open !== '') piece.write(open, 0, 'latin1')
-    bytes.copy(piece, open.length)
-    if (close !== '') piece.write(close, open.length + bytes.length, 'latin1')
+    piece.set(bytes, open.length)
+    if (this.#framing === 'chunked') {
+      piece[to] = CR
+      piece[to + 1] = LF
+    }
     this.#pendingHead = ''
     this.#pendingChunks.push(piece)
     this.#pendingBytes += piece.length

@@ -124,6 +124,7 @@ export class ResponseParser {
           throw new ProtocolError('the upstream sent bytes after its response')
         return
       }
+      if (used === rest.length) break
       if (used === 0) {
         this.#held = this.#buffer?.owns(rest) === true ? rest : Buffer.from(rest)
         break
