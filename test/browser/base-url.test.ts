@@ -5,14 +5,14 @@ import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { respond } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
-import { launchChromium } from './chromium.ts'
+import { closeChromium, sharedChromium } from './chromium.ts'
 
 let browser: Browser
 
 before(async () => {
-  browser = await launchChromium()
+  browser = await sharedChromium()
 })
-after(() => browser.close())
+after(closeChromium)
 
 /** Marks the origin that it runs in. */
 const RUNS = "try{localStorage.setItem('ran',document.contentType)}catch{}"

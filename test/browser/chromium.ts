@@ -44,6 +44,23 @@ export async function launchChromium(more: readonly string[] = []): Promise<Brow
   })
 }
 
+let shared: Promise<Browser> | undefined
+
+/**
+ * The browser that all files of this process share, because a start costs a second of CPU. Give each
+ * test its own context. `closeChromium` ends it.
+ */
+export function sharedChromium(): Promise<Browser> {
+  return (shared ??= launchChromium())
+}
+
+/** For `after`, which runs when all files of the process are done. */
+export async function closeChromium(): Promise<void> {
+  const browser = shared
+  shared = undefined
+  await (await browser)?.close()
+}
+
 /** One process at a time unpacks: another one would start half a program. */
 async function unpacked(): Promise<string> {
   for (;;) {

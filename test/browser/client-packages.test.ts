@@ -10,14 +10,14 @@ import { respond, chunk, head, headerOf, startFake } from '../support/providers/
 import { MEDIA, providers } from '../packages/responses.ts'
 import { entryOf, makeProject, type Loaded } from '../packages/project.ts'
 import { startProxied, UPSTREAM_SECRET, type Proxied } from '../packages/proxied.ts'
-import { launchChromium } from './chromium.ts'
+import { closeChromium, sharedChromium } from './chromium.ts'
 
 let browser: Browser
 
 before(async () => {
-  browser = await launchChromium()
+  browser = await sharedChromium()
 })
-after(() => browser.close())
+after(closeChromium)
 
 /** What the page has: the packages, and how to reach the proxy. */
 declare const sdk: Pick<Loaded, 'ai' | 'core' | 'genai' | 'express'>

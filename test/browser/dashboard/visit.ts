@@ -3,26 +3,18 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
-import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { buildWhereChanged } from '../../../dashboard/build.ts'
-import { launchChromium } from '../chromium.ts'
+import { closeChromium, sharedChromium } from '../chromium.ts'
 import { usedFolder } from '../../support/templates.ts'
 import { ADMIN, cookieOf, openSite, type Site } from './seeded.ts'
-
-let browser: Promise<Browser> | undefined
-
-/** The browser of this file's tests; `closeShared` ends it. */
-function theBrowser(): Promise<Browser> {
-  browser ??= launchChromium()
-  return browser
-}
 
 let shared: Promise<Site> | undefined
 const ends = new AsyncDisposableStack()
 
 /** For `after`: ends what the tests of this process share. */
 export async function closeShared(): Promise<void> {
-  await (await browser)?.close()
+  await closeChromium()
   await ends.disposeAsync()
 }
 
@@ -88,7 +80,7 @@ let idle: Window | undefined
 
 async function openWindow(options: BrowserContextOptions): Promise<Window> {
   const context = await (
-    await theBrowser()
+    await sharedChromium()
   ).newContext({ reducedMotion: 'reduce', viewport: DESKTOP, ...options })
   // Milliseconds for what takes hundreds on an idle machine.
   context.setDefaultTimeout(30_000)
