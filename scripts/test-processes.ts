@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
  * Most files per process: enough to avoid repeated loading, and few enough to spread over
  * processors.
  */
-const MAX_FILES = 9
+const MAX_FILES = 12
 
 /** TABLE of files that need their own process. */
 const ALONE = [
