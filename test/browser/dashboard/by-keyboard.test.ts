@@ -6,8 +6,8 @@ import { after, test, type TestContext } from 'node:test'
 import { pageHtml } from '../../support/archives/pages.ts'
 import { zip } from '../../support/zip.ts'
 import { keyboardOf, type Keyboard, type Step } from './keyboard.ts'
-import { GEMINI } from './seeded.ts'
-import { closeShared, startSite, visit, type Visitor } from './visit.ts'
+import { GEMINI, type Site } from './seeded.ts'
+import { closeShared, shareSite, startSite, visit, type Visitor } from './visit.ts'
 
 after(closeShared)
 
@@ -273,9 +273,23 @@ const REST: typeof PROXY = {
   ],
 }
 
-/** A server on which there is something to do, and its administrator at the keyboard. */
-async function furnished(t: TestContext): Promise<Visitor & Keyboard> {
-  const site = await startSite(t, { TOLLMARK_PLANS: '{"unlimited":{"conversions_per_day":null}}' })
+let shared: Promise<Furnished> | undefined
+const ends: (() => unknown)[] = []
+after(async () => {
+  for (const end of ends) await end()
+})
+
+interface Furnished {
+  readonly site: Site
+  readonly cookie: string
+}
+
+/** A server on which there is something to do; the tests of this file share it. */
+async function furnish(): Promise<Furnished> {
+  const site = await startSite(
+    { after: (end) => void ends.push(end) },
+    { TOLLMARK_PLANS: '{"unlimited":{"conversions_per_day":null}}' },
+  )
   const cookie = await site.setUp()
   const made = async <T>(path: string, body: unknown, as: string | null = cookie): Promise<T> =>
     (await (await site.api(as, 'POST', path, body)).json()) as T
@@ -300,6 +314,12 @@ async function furnished(t: TestContext): Promise<Visitor & Keyboard> {
     },
     null,
   )
+  return { site, cookie }
+}
+
+/** Its administrator at the keyboard. */
+async function administrator(t: TestContext): Promise<Visitor & Keyboard> {
+  const { site, cookie } = await (shared ??= furnish())
   const visitor = await visit(t, site, cookie)
   await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'], {
     origin: site.url,
@@ -308,12 +328,12 @@ async function furnished(t: TestContext): Promise<Visitor & Keyboard> {
 }
 
 test("the proxy's pages can be used by keyboard alone", async (t) => {
-  const { walk } = await furnished(t)
+  const { walk } = await administrator(t)
   for (const [name, steps] of Object.entries(PROXY)) await t.test(name, () => walk(steps))
 })
 
 test('all other pages can be used by keyboard alone', async (t) => {
-  const { walk, page, context } = await furnished(t)
+  const { walk, page, context } = await administrator(t)
   for (const [name, steps] of Object.entries(REST)) await t.test(name, () => walk(steps))
 
   await t.test('the ledger can be downloaded', async () => {
@@ -422,10 +442,10 @@ test('an export is chosen, watched, read, copied, downloaded and deleted by keyb
 })
 
 test('an invitation, the password, signing out and in again work by keyboard alone', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const { link } = (await (
-    await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'grace@example.com' })
+    await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'joan@example.com' })
   ).json()) as { link: string }
   const { page } = await visit(t, site)
   const { walk } = keyboardOf(page, site.url)
@@ -438,7 +458,7 @@ test('an invitation, the password, signing out and in again work by keyboard alo
     ['on', 'textbox', 'Password'],
     ['keys', 'End', ...' but long enough', 'Enter'],
     ['on', 'heading', 'Overview'],
-    ['press', 'link', 'grace@example.com'],
+    ['press', 'link', 'joan@example.com'],
     ['on', 'heading', 'Your account'],
     ['press', 'button', 'Change password'],
     ['on', 'textbox', 'Current password'],
@@ -451,7 +471,7 @@ test('an invitation, the password, signing out and in again work by keyboard alo
     ['see', 'text', 'Password changed'],
     ['press', 'button', 'Sign out'],
     ['on', 'textbox', 'E-mail'],
-    ['keys', ...'grace@example.com'],
+    ['keys', ...'joan@example.com'],
     ['type', 'Password', 'short but long enough'],
     ['press', 'button', 'Sign in'],
     ['see', 'alert', ''],

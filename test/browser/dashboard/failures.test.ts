@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
 import { GEMINI } from './seeded.ts'
-import { closeShared, faultsOf, startSite, visit } from './visit.ts'
+import { closeShared, faultsOf, shareSite, startSite, visit } from './visit.ts'
 
 after(closeShared)
 
@@ -59,7 +59,7 @@ const FAILURES: readonly Failure[] = [
 ]
 
 test('a refused change is reported and the old values stay', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   for (let number = 1; number <= 30; number++)
     await site.api(cookie, 'POST', '/api/v1/keys', { name: `Key ${number}` })
@@ -127,7 +127,7 @@ const REFUSED: readonly [
 ]
 
 test('without a network, requests are still sent: the server may be local', async (t) => {
-  const site = await startSite(t)
+  const site = await shareSite()
   const cookie = await site.setUp()
   const { page, context } = await visit(t, site, cookie)
   await page.goto(`${site.url}/keys?new=1`)

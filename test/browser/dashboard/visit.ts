@@ -7,6 +7,7 @@ import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playw
 import { buildWhereChanged } from '../../../dashboard/build.ts'
 import { closeChromium, sharedChromium } from '../chromium.ts'
 import { usedFolder } from '../../support/templates.ts'
+import type { Ends } from '../../support/temporary.ts'
 import { ADMIN, cookieOf, openSite, type Site } from './seeded.ts'
 
 let shared: Promise<Site> | undefined
@@ -19,7 +20,7 @@ export async function closeShared(): Promise<void> {
 }
 
 /** A server of its own, with the dashboard as its sources are now. */
-export async function startSite(t: TestContext, env: Record<string, string> = {}): Promise<Site> {
+export async function startSite(t: Ends, env: Record<string, string> = {}): Promise<Site> {
   assert.equal(buildWhereChanged(), null)
   // Hooks run in their order: the server ends before its folder goes.
   const stack = new AsyncDisposableStack()
