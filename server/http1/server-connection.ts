@@ -102,6 +102,10 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   /** How long it may wait, in milliseconds, and the deadline, which is set at the first check. */
   #timeout: number
   #deadline = 0
+  /** Whether it has waited too long, and waits for its turn to be closed. */
+  #isTimedOut = false
+  /** Whether it waits for its turn to be probed. */
+  #isProbing = false
 
   constructor(socket: Socket, context: ServerContext) {
     this.socket = socket
@@ -128,13 +132,32 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
 
   /** Checks whether it has waited too long. @param now monotonic milliseconds */
   checkTimeout(now: number): void {
-    if (this.#halfClosed) this.#exchange?.probe()
-    if (this.#deadline === 0) this.#deadline = now + this.#timeout
-    else if (now >= this.#deadline && !this.#awaitingParse) {
-      if (this.#state === 'head' && this.parser.unread.length > 0)
-        this.#sendError('request_timeout', 'The head of the request took too long.')
-      else this.socket.destroy()
+    // Thousands may be checked at once.
+    const { ends } = this.#context.turns
+    if (this.#halfClosed && !this.#isProbing) {
+      this.#isProbing = true
+      ends.schedule(this.#owner, () => this.#probe())
     }
+    if (this.#deadline === 0) this.#deadline = now + this.#timeout
+    else if (now >= this.#deadline && !this.#awaitingParse && !this.#isTimedOut) {
+      this.#isTimedOut = true
+      ends.schedule(this.#owner, () => this.#timeOut())
+    }
+  }
+
+  #probe(): void {
+    this.#isProbing = false
+    this.#exchange?.probe()
+  }
+
+  #timeOut(): void {
+    // Something may have arrived while it waited for its turn.
+    const isLate = this.#isTimedOut && !this.#awaitingParse && !this.#handedOver
+    this.#isTimedOut = false
+    if (!isLate || this.socket.destroyed) return
+    if (this.#state === 'head' && this.parser.unread.length > 0)
+      this.#sendError('request_timeout', 'The head of the request took too long.')
+    else this.socket.destroy()
   }
 
   /** If it waits for a request, it waits no longer than the keep-alive timeout from now on. */
@@ -189,7 +212,9 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     if (!keepAlive) return this.#close()
     this.#setState('next', this.#context.timeouts.keepAlive)
     if (!this.#halfClosed) this.resume()
-    this.#parseRequests()
+    // A caller may have sent many requests in advance.
+    if (this.parser.unread.length > 0) this.#parseInTurn()
+    else this.#parseRequests()
   }
 
   readonly #onData = (bytes: Buffer): void => {
@@ -405,6 +430,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.#state = what
     this.#timeout = limit
     this.#deadline = 0
+    this.#isTimedOut = false
   }
 }
 

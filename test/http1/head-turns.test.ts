@@ -1,11 +1,12 @@
-// Hundreds of callers that send a request, or leave, at the same moment are served a few per turn of
-// the event loop.
+// Hundreds of callers that send a request, leave, or time out at the same moment are served a few per
+// turn of the event loop.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { HttpExchange } from '../../server/http1/exchange.ts'
+import type { ServerExchange } from '../../server/http1/server-exchange.ts'
 import { openRouter } from '../support/router.ts'
 import { until } from '../support/until.ts'
 
@@ -15,6 +16,85 @@ const HEADS = 2 * 32
 const ENDS = 2 * 8
 const REQUEST = 'GET /proxy/a HTTP/1.1\r\nHost: h\r\n\r\n'
 const LAST = 'POST /proxy/last HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}'
+
+/** Counts by turns of the event loop. */
+function openCounter(t: TestContext) {
+  let [turn, isOver] = [0, false]
+  const next = (): void => void (turn++, isOver || setImmediate(next))
+  next()
+  t.after(() => (isOver = true))
+  const turns: number[] = []
+  return {
+    count: () => void (turns[turn] = (turns[turn] ?? 0) + 1),
+    all: () => turns.reduce((all, one) => all + one, 0),
+    most: () => Math.max(...turns.filter(Boolean)),
+  }
+}
+
+/** Connects many callers to a router. */
+async function connectCallers(
+  t: TestContext,
+  handle: (exchange: HttpExchange) => void,
+  timeout: number,
+  onClose = (): void => {},
+) {
+  const server = createServer()
+  const router = openRouter(server, handle, { head: timeout, keepAlive: timeout })
+  t.after(() => router.destroyBusy())
+  let accepted = 0
+  server.on('connection', (socket) => (accepted++, socket.on('close', onClose)))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const callers = Array.from({ length: CALLERS }, () =>
+    connect({ port, host: '127.0.0.1' }).on('error', () => {}),
+  )
+  t.after(() => callers.forEach((caller) => caller.destroy()))
+  await until(() => accepted === CALLERS)
+  return callers
+}
+
+test('many callers that send several requests in advance take turns', async (t) => {
+  const heads = openCounter(t)
+  const callers = await connectCallers(
+    t,
+    (exchange) => {
+      heads.count()
+      exchange.writeHead(200, 'OK', ['Content-Length', '0'])
+      exchange.end()
+      exchange.flush()
+    },
+    10_000,
+  )
+  for (const caller of callers) caller.resume().write(REQUEST.repeat(10))
+  await until(() => heads.all() === CALLERS * 10)
+  assert.ok(heads.most() <= HEADS, `${heads.most()} heads in one turn`)
+})
+
+test('many callers that time out at once take turns', async (t) => {
+  const closed = openCounter(t)
+  await connectCallers(t, () => {}, 200, closed.count)
+  await until(() => closed.all() === CALLERS)
+  assert.ok(closed.most() <= ENDS, `${closed.most()} timed out in one turn`)
+})
+
+test('many half-closed callers are probed in turns', async (t) => {
+  const probes = openCounter(t)
+  const exchanges: HttpExchange[] = []
+  const callers = await connectCallers(t, (exchange) => void exchanges.push(exchange), 200)
+  for (const caller of callers) caller.end(REQUEST)
+  let continues = 0
+  for (const caller of callers)
+    caller.on('data', (bytes) => (continues += bytes.toString('latin1').split('100').length - 1))
+  await until(() => exchanges.length === CALLERS && continues >= CALLERS)
+  for (const exchange of exchanges) {
+    const { probe } = exchange as ServerExchange
+    ;(exchange as ServerExchange).probe = () => (probes.count(), probe.call(exchange))
+  }
+  await until(() => probes.all() >= CALLERS)
+  assert.ok(probes.most() <= ENDS, `${probes.most()} probed in one turn`)
+})
 
 test('many heads, and many callers that leave, take turns of the event loop', async (t) => {
   const exchanges: HttpExchange[] = []
