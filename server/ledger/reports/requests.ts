@@ -27,7 +27,7 @@ export type ShownRequest = Omit<Pick<RequestRow, ShownColumn>, 'created_at'> & {
 }
 
 /** How much a page reads. A page that is not full then still has a cursor. */
-const BUDGET: Budget = { rows: 250_000, ms: 150 }
+const BUDGET: Budget = { rows: 250_000, ms: 150, width: 20_000 }
 
 /**
  * A page of rows, newest first, and the cursor of the next page; null on the last page. If the page

@@ -26,14 +26,18 @@ import {
 /** How far rows may be out of order by time, because a clock was set (milliseconds). */
 export const CLOCK_ROOM = HOUR
 
-/** How much one search may read before it stops: rows of an index, and milliseconds. */
+/**
+ * How much one search may read before it stops: rows of an index, and milliseconds; and how many
+ * rows of the index one statement may read, for which other tasks wait.
+ */
 export interface Budget {
   rows: number
   ms: number
+  width: number
 }
 
-/** Rows of an index that one statement reads: other tasks wait for it. */
-const WIDTH = { first: 2_000, least: 100, most: 20_000 }
+/** Rows of an index that the first statement reads, and after slow statements any other. */
+const WIDTH = { first: 2_000, least: 100 }
 /** How long a statement should take (milliseconds): after a longer one, the next is narrower. */
 const AIM_MS = 25
 /** Days whose sums are read at once, at first and at most. */
@@ -102,7 +106,7 @@ class BackwardSearch implements Found {
     this.#db = db
     this.#search = search
     this.#index = index
-    this.#width = Math.min(WIDTH.first, search.budget.rows)
+    this.#width = Math.min(WIDTH.first, search.budget.width)
   }
 
   *run(): Steps<void> {
@@ -135,7 +139,7 @@ class BackwardSearch implements Found {
       this.#read += this.#width
       if (yield* this.#stopsAt(from, now)) return true
       const width = Math.ceil(now - ms > AIM_MS ? this.#width / 4 : this.#width * 4)
-      this.#width = Math.min(Math.max(WIDTH.least, width), WIDTH.most, budget.rows)
+      this.#width = Math.min(Math.max(WIDTH.least, width), budget.width)
       ms = now
       before = from
     }
@@ -168,7 +172,7 @@ class BackwardSearch implements Found {
     })) ?? { from: 0, to: 0 }
     const ends = yield* endsOf(this.#db)
     // Sums count requests that retention has deleted, so the few that it left are read without them.
-    const lowest = Math.max(range.from, ends.mark + 1)
+    const lowest = Math.max(range.from, ends.mark)
     const around = (time: number) => bracketOf(this.#db, ends, time, CLOCK_ROOM)
     let before = newest.seq
     let days: number = DAYS.first

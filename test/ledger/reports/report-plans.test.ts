@@ -1,7 +1,6 @@
 // What the dashboard asks for is found along an index, whatever the size of the ledger: no statement
 // of a report, or of a page of a list, reads all rows of the ledger, its roll-ups or the refusals.
 import assert from 'node:assert/strict'
-import { CompiledQuery } from 'kysely'
 import { countKeys, expiringKeys, listKeys } from '../../../server/keys/key-list.ts'
 import { countRefusals, readRefusals } from '../../../server/ledger/refusals/limit-counts.ts'
 import { countRefused, listRefusals } from '../../../server/ledger/refusals/refusal-list.ts'
@@ -9,12 +8,11 @@ import { modelsSeen, readOverview, RANGES } from '../../../server/ledger/reports
 import { listRequests } from '../../../server/ledger/reports/requests.ts'
 import { readUsage, usageOfKeys } from '../../../server/ledger/reports/usage.ts'
 import { addHours } from '../../../server/ledger/rollups/coarser.ts'
-import { kyselyOn, queryBuilder } from '../../../server/store/dialect.ts'
 import type { Store } from '../../../server/store/open.ts'
-import type { Procedure } from '../../../server/store/procedure.ts'
-import type { Statement, StatementResult } from '../../../server/store/statement.ts'
+import type { Statement } from '../../../server/store/statement.ts'
 import { ledgerRow } from '../../support/ledger-row.ts'
 import { query } from '../../support/postgres.ts'
+import { raw, recording } from '../../support/recording.ts'
 import { onEveryStore, openAt } from '../../support/stores.ts'
 
 const HOUR = 3_600_000
@@ -103,37 +101,8 @@ onEveryStore('no query of the dashboard scans a whole table of the ledger', asyn
   }
 })
 
-const raw = ({ sql, parameters }: Statement): CompiledQuery =>
-  CompiledQuery.raw(sql, [...parameters])
-
 async function planOf(store: Store, { sql, parameters }: Statement): Promise<string> {
   const how = store.dialect === 'sqlite' ? 'explain query plan' : 'explain (costs off)'
   const { rows } = await store.db.executeQuery<object>(raw({ sql: `${how} ${sql}`, parameters }))
   return rows.flatMap((row) => Object.values(row)).join('; ')
-}
-
-/** The same store, whose readings run here, statement by statement, and are noted. */
-function recording(store: Store, seen: Statement[]): Store {
-  const read = async (one: Statement): Promise<StatementResult> => {
-    seen.push(one)
-    const { rows } = await store.db.executeQuery(raw(one))
-    return { rows, affected: rows.length }
-  }
-  const db = kyselyOn({ read, write: () => Promise.reject(new Error('only reads')) }, store.dialect)
-  const drive = async <A, R>({ body }: Procedure<A, R>, args: A): Promise<R> => {
-    const steps = body(queryBuilder(store.dialect), args)
-    let next = steps.next()
-    while (!next.done) next = steps.next(await read(next.value))
-    return next.value
-  }
-  const recorded: Store = {
-    ...store,
-    db,
-    reports: db,
-    read: drive,
-    readNow: drive,
-    readingFor: () => recorded,
-    lookingUpFor: () => recorded,
-  }
-  return recorded
 }

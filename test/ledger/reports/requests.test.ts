@@ -18,7 +18,7 @@ async function listed(store: Store, filter: RequestFilter, most?: number): Promi
       filter,
       5,
       cursor ?? undefined,
-      most === undefined ? { ms: Infinity } : { rows: most },
+      most === undefined ? { ms: Infinity } : { rows: most, width: most },
     )
     assert.ok(
       page.rows.length <= 5 && (most !== undefined || page.next === null || page.rows.length === 5),
