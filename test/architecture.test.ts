@@ -39,7 +39,7 @@ const AREAS: Area[] = [
     path: 'server/common/',
     from: [],
     packages: ['pino'],
-    node: ['crypto', 'fs', 'http', 'net', 'stream', 'v8', 'zlib'],
+    node: ['crypto', 'fs', 'http', 'net', 'path', 'stream', 'v8', 'zlib'],
   },
   {
     path: 'server/config/',

@@ -1,5 +1,6 @@
 // Shared by the commands that call the management API.
 import { environment, readConfig, type Config } from '../config/settings.ts'
+import { url } from '../config/setting-kinds.ts'
 import { SetupError } from '../common/errors.ts'
 import type { ApiClient } from './client.ts'
 import { JSON_OPTION, type Command, type Option } from './command.ts'
@@ -58,6 +59,7 @@ export const CONNECTION_OPTIONS: readonly Option[] = [
   { flags: '--url <url>', summary: 'a running server, instead of the store here (TOLLMARK_URL)' },
   { flags: '--token <token>', summary: 'an API token for it (TOLLMARK_TOKEN)' },
 ]
+const SERVER_URL = url('http:', 'https:')
 const INIT_OPTION: Option = { flags: '--init', summary: 'create a new store if there is none' }
 
 /** A command that calls the API of the server in `--url`, or works on the local store. */
@@ -125,9 +127,14 @@ export async function openApi(
   return { client: local.client, config, [Symbol.asyncDispose]: () => local[Symbol.asyncDispose]() }
 }
 
-/** The settings that the options override. */
+/** The settings that the options override. @throws Misuse if --url is not an address */
 export function settingsFromFlags(values: OptionValues): Record<string, string> {
   const [url, token] = [values.text('url'), values.text('token')]
+  if (url !== undefined && url !== '' && SERVER_URL.parse(url) === undefined) {
+    const completed = `http://${url}`
+    const meant = SERVER_URL.parse(completed) && !url.includes('//') ? ` Write ${completed}.` : ''
+    throw new Misuse(`--url: "${url}" is not ${SERVER_URL.what}.${meant}`)
+  }
   return {
     ...(url === undefined ? {} : { TOLLMARK_URL: url }),
     ...(token === undefined ? {} : { TOLLMARK_TOKEN: token }),

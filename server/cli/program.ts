@@ -45,7 +45,7 @@ function commandParser(
   word: string,
   { summary, args, options, notes, examples, run }: Command,
 ): Parser {
-  const parser = createParser(word, sentence(summary))
+  const parser = createParser(word, sentence(summary)).helpCommand(false)
   parser.summary(summary)
   if (args !== undefined) parser.arguments(args)
   for (const { flags, summary, choices } of options) {

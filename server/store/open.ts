@@ -1,9 +1,10 @@
 // Opens the store: the data folder, the SQLite file in it, its writer thread, and this thread's
 // connection for reading.
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { SetupError, codeOf } from '../common/errors.ts'
+import { makeFolder } from '../common/make-folder.ts'
 import { startThread } from './sqlite/thread-client.ts'
 import { kyselyOn, queryBuilder, type DialectName } from './dialect.ts'
 import { StoreError, readError } from './store-error.ts'
@@ -125,7 +126,7 @@ export async function openStore({
 }: StoreOptions): Promise<Store> {
   const path = sqlitePath({ data, databaseUrl })
   if (existing && path !== null) assertFolder(dirname(path))
-  makeFolder(data)
+  makeDataFolder(data)
   // Loaded only if it is used: loading the driver takes longer than opening SQLite.
   // oxlint-disable-next-line typescript/no-non-null-assertion -- sqlitePath gives null for an address only
   if (path === null) return (await import('./postgres/open.ts')).openPostgres(databaseUrl!, now)
@@ -218,16 +219,6 @@ export function openFailure(path: string, thrown: unknown): SetupError {
   })
 }
 
-/**
- * Creates a folder and its parents. Node's `recursive` option never returns if a folder cannot
- * contain folders, as in /proc.
- */
-function makeAll(path: string): void {
-  if (existsSync(path)) return
-  if (!existsSync(dirname(path))) makeAll(dirname(path))
-  mkdirSync(path, { mode: 0o700 })
-}
-
 function assertFolder(path: string): void {
   if (!existsSync(path))
     throw new SetupError(
@@ -235,10 +226,10 @@ function assertFolder(path: string): void {
     )
 }
 
-/** Creates the data folder, accessible only by its owner. */
-function makeFolder(data: string): void {
+/** Creates the data folder, accessible only by its owner. @throws SetupError */
+export function makeDataFolder(data: string): void {
   try {
-    makeAll(data)
+    makeFolder(data, 0o700)
     // The final slash makes an existing file an error.
     accessSync(join(data, '/'), constants.W_OK)
   } catch (error) {

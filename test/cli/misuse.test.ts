@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Command } from 'commander'
+import { createProgram } from '../../server/cli/program.ts'
+import { counted } from '../../server/common/counted.ts'
 import { PAGE } from '../support/form.ts'
 import { tollmark } from '../support/harness.ts'
 import { usedFolder } from '../support/templates.ts'
@@ -60,6 +63,14 @@ const MISUSES: [args: string[], line: RegExp][] = [
   ],
   [['credentials', 'test', 'cred_1'], /^Only a running server can make the call: give --url\.$/],
   [['completion', 'cmd'], /^There is no completion for "cmd"\. There is for bash, zsh, fish\.$/],
+  [
+    ['keys', 'list', '--url', 'localhost:8484'],
+    /^--url: "localhost:8484" is not an address that begins with http:\/\/ or https:\/\/\. Write http:\/\/localhost:8484\.$/,
+  ],
+  [
+    ['env', '--url', 'ftp://host'],
+    /^--url: "ftp:\/\/host" is not an address that begins with http:\/\/ or https:\/\/\.$/,
+  ],
   [['convert'], /^Missing required argument 'files'\.$/],
   [
     ['convert', 'Page.html', '--format', 'docx'],
@@ -143,6 +154,24 @@ test('an invalid command line gets one sentence', async (t) => {
   }
 })
 
+test('the help of a command offers no further commands, that of a group does', () => {
+  const helpOf = (...words: string[]): string => {
+    const find = (parser: Command, word: string): Command =>
+      parser.commands.find((one) => one.name() === word) ?? assert.fail(word)
+    return words.reduce(find, createProgram()).helpInformation()
+  }
+  assert.match(helpOf('keys'), /\nCommands:\n/)
+  assert.doesNotMatch(helpOf('keys', 'list'), /Commands:/)
+  assert.doesNotMatch(helpOf('convert'), /Commands:/)
+})
+
+test('sentences group the digits of large numbers', () => {
+  assert.deepEqual(
+    [counted(1, 'byte'), counted(999, 'byte'), counted(1_234_567, 'byte')],
+    ['1 byte', '999 bytes', '1,234,567 bytes'],
+  )
+})
+
 test('misuse exits with 2 and a failure with 1; with --json both are JSON on standard error', async (t) => {
   const env = { TOLLMARK_DATA: usedFolder(t) }
   const misuse = await tollmark(['keys', 'list', '--colour'], env)
@@ -166,6 +195,11 @@ const BAD_FILES: [args: string[], line: RegExp][] = [
   [
     ['Page.html', '-o', 'notes.txt/out.md'],
     /^tollmark: notes\.txt\/out\.md cannot be written: a part of this path is a file\.\n$/,
+  ],
+  // Node's recursive mkdir never returns here.
+  [
+    ['Page.html', '-o', '/proc/x/'],
+    /^tollmark: \/proc\/x\/ cannot be written: there is no such file or folder\.\n$/,
   ],
 ]
 

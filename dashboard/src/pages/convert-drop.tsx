@@ -21,6 +21,9 @@ export function usePreventFileNavigation(): void {
   }, [])
 }
 
+/** Files can hardly be dragged with a finger. */
+const canDrop = matchMedia('(hover: hover)').matches
+
 /** Default limits, until the server's are loaded. */
 const LIMITS = {
   html_bytes: null,
@@ -52,7 +55,7 @@ export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void })
       onDragLeave={() => setOver(false)}
       onDrop={drop}
     >
-      <strong>Drop one or more exports here</strong>
+      <strong>{canDrop ? 'Drop one or more exports here' : 'Choose one or more exports'}</strong>
       <p>
         .html up to {bytes(limits.html_bytes)}, .zip up to {bytes(limits.zip_bytes)}
       </p>

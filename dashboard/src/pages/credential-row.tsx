@@ -176,5 +176,7 @@ function Health({
         tone="warn"
       />
     )
+  if (last_test?.ok === false)
+    return <Badge label={`Last test failed, ${ago(last_test.at)}`} tone="warn" />
   return <Badge label="Healthy" tone="good" />
 }

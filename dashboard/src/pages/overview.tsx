@@ -124,7 +124,7 @@ const STEPS = [
   {
     name: 'convert',
     title: 'Convert an export',
-    says: 'Drop a Notion export and get Markdown.',
+    says: 'Turn a Notion export into Markdown.',
     href: '/convert',
     button: 'Convert',
     admin: false,

@@ -22,8 +22,8 @@ export default function SignInPage() {
       foot={
         <>
           No account? Ask an administrator for an invitation. Forgot your password? They can send
-          you a reset link; on the server, <code>npx tollmark accounts reset-password</code> prints
-          one.
+          you a reset link; on the server, <code>npx tollmark accounts reset-password EMAIL</code>{' '}
+          prints one.
         </>
       }
     >

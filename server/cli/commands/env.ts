@@ -1,6 +1,7 @@
 // tollmark env
 import { environment, readConfig } from '../../config/settings.ts'
 import { CLIENTS, fillTemplate } from '../../common/clients.ts'
+import { settingsFromFlags } from '../api-command.ts'
 import type { Command } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'
@@ -32,10 +33,9 @@ export const ENV: Command = {
     const rows = CLIENTS.filter((client) => client.id === id)
     if (id !== undefined && rows.length === 0)
       throw new Misuse(`There is no client "${id}". There is ${IDS.join(', ')}.`)
-    const given = values.text('url')
     const { url } = readConfig({
       ...environment(process.cwd()),
-      ...(given !== undefined && { TOLLMARK_URL: given }),
+      ...settingsFromFlags(values),
     }).commandLine
     const origin = (url?.href ?? 'http://localhost:8484').replace(/\/+$/, '')
     const key = values.text('key') ?? ANY_KEY

@@ -1,6 +1,6 @@
 // tollmark verify
 import { isoTime } from '../../common/clock.ts'
-import { counted } from '../../common/counted.ts'
+import { counted, grouped } from '../../common/counted.ts'
 import { environment, readConfig } from '../../config/settings.ts'
 import type { Proof } from '../../ledger/reports/verify.ts'
 import { JSON_OPTION, type Command } from '../command.ts'
@@ -38,16 +38,16 @@ function linesOf(proof: Proof): string[] {
   const { keys, requests, limited, outage, sealed } = proof
   const violations = proof.violations.map(
     ({ key_id, rpm, count, at }) =>
-      `${isoTime(at)}  ${key_id}: ${count} within 60 s, allowed are ${rpm}`,
+      `${isoTime(at)}  ${key_id}: ${grouped(count)} within 60 s, allowed are ${grouped(rpm)}`,
   )
   const changed = proof.changed.map(
     (day) => `${dateOf(day)}  the requests of this day have changed since it was proved`,
   )
   const sum = [
     `${counted(requests, 'request')} of ${counted(keys, 'key')}`,
-    `${limited} of them under a limit`,
-    ...(sealed === 0 ? [] : [`${sealed} proved before`]),
-    ...(outage === 0 ? [] : [`${outage} admitted while the database was away`]),
+    `${grouped(limited)} of them under a limit`,
+    ...(sealed === 0 ? [] : [`${grouped(sealed)} proved before`]),
+    ...(outage === 0 ? [] : [`${grouped(outage)} admitted while the database was away`]),
   ]
   const faults = faultsOf(proof)
   const result = faults.length === 0 ? 'no window was ever exceeded' : faults.join(', ')

@@ -4,6 +4,7 @@ import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import type { DocumentFormat } from '../../conversion/upload/upload-options.ts'
 import { SetupError } from '../../common/errors.ts'
+import { makeFolder } from '../../common/make-folder.ts'
 import { printError, write } from '../output.ts'
 import { writeError } from './write-error.ts'
 import type { PagesMode } from './write-pages.ts'
@@ -83,7 +84,7 @@ export function createOutputWriter(
   const names = new UniqueNames()
   return async (input, prepared, document) => {
     try {
-      await mkdir(output, { recursive: true })
+      makeFolder(output)
       await writeAssets(input, prepared, output)
     } catch (error) {
       throw error instanceof SetupError ? error : writeError(output, error)

@@ -1,6 +1,6 @@
 // Writes a folder of pages, again and again: writes changed files, removes those no longer in the
 // export, and keeps files that others put there.
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import {
   fileSource,
@@ -13,6 +13,7 @@ import {
   type PageFile,
 } from '@tollmark/notion-markdown/archive'
 import { codeOf } from '../../common/errors.ts'
+import { makeFolder } from '../../common/make-folder.ts'
 import { OwnFolder } from './own-folder.ts'
 import { writeError, WriteError } from './write-error.ts'
 
@@ -47,7 +48,7 @@ export async function writePagesFolder(
   key?: string,
 ): Promise<PagesWritten> {
   try {
-    await mkdir(root, { recursive: true })
+    makeFolder(root)
     await using source = await fileSource(archive)
     return await new PagesUpdate(new OwnFolder(root), await readPages(source), mode, key).run()
   } catch (error) {

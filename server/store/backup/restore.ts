@@ -9,7 +9,7 @@ import { randomText } from '../../common/ids.ts'
 import type { Config } from '../../config/settings.ts'
 import { inspectStore } from '../inspect.ts'
 import { MIGRATIONS } from '../migrations/index.ts'
-import { sqlitePath } from '../open.ts'
+import { makeDataFolder, sqlitePath } from '../open.ts'
 import { decryptWith } from './encryption.ts'
 import { applyJournal } from './journal.ts'
 import {
@@ -51,7 +51,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   await using reader = await readBackup(source, storage)
   const manifest = parseManifest(await textOf(reader, source))
   await assertFits(options, manifest)
-  await mkdir(storage.data, { recursive: true, mode: 0o700 })
+  makeDataFolder(storage.data)
   const staging = join(storage.data, `.restore-${randomText(12)}`)
   await mkdir(staging, { mode: 0o700 })
   try {

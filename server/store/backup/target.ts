@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { randomText } from '../../common/ids.ts'
+import { makeFolder } from '../../common/make-folder.ts'
 import { SetupError, codeOf } from '../../common/errors.ts'
 import type { Config } from '../../config/settings.ts'
 import { openBlobs } from '../blobs/open.ts'
@@ -62,7 +63,7 @@ export async function prepareTarget(target: string): Promise<void> {
   if (isS3(target)) return
   const folder = resolve(target)
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
     await access(folder, constants.W_OK)
   } catch (error) {
     throw unwritable(folder, error)
@@ -148,7 +149,7 @@ async function writeToFolder(target: string, name: string): Promise<BackupWriter
   const partial = join(target, `.${name}.partial`)
   const folders = new Set([partial, target])
   try {
-    await mkdir(partial, { recursive: true, mode: 0o700 })
+    makeFolder(partial, 0o700)
   } catch (error) {
     throw unwritable(target, error)
   }
