@@ -1,6 +1,8 @@
 // The root of the app: setup on the first run, the sign-in page without a session, otherwise the
 // pages.
 import { Redirect, Route, Switch, useLocation } from 'wouter'
+import { ApiError } from './api/http.ts'
+import { isUnavailable } from './api/recover.ts'
 import { AccountContext, useSession } from './api/session.ts'
 import { PAGES } from './pages.ts'
 import { Shell } from './shell.tsx'
@@ -24,11 +26,19 @@ export function App() {
   const session = useSession()
   const [location] = useLocation()
   if (session.data === undefined) {
-    if (session.error === null) return null
+    // At the first failure, and not only after the last retry.
+    const problem = session.error ?? session.failureReason
+    if (problem === null) return null
     return (
       <main>
         <h1 className="hidden">Tollmark</h1>
-        <Failed error={session.error} retry={() => void session.refetch()} />
+        {problem instanceof ApiError && isUnavailable(problem) && problem.status !== 0 ? (
+          <Empty icon="clock" title="Tollmark is starting">
+            The server or its database is not ready. This page opens when it is.
+          </Empty>
+        ) : (
+          <Failed error={problem} retry={() => void session.refetch()} />
+        )}
       </main>
     )
   }

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Command } from 'commander'
 import { createProgram } from '../../server/cli/program.ts'
 import { counted } from '../../server/common/counted.ts'
 import { PAGE } from '../support/form.ts'
@@ -154,9 +153,11 @@ test('an invalid command line gets one sentence', async (t) => {
   }
 })
 
+type Parser = ReturnType<typeof createProgram>
+
 test('the help of a command offers no further commands, that of a group does', () => {
   const helpOf = (...words: string[]): string => {
-    const find = (parser: Command, word: string): Command =>
+    const find = (parser: Parser, word: string): Parser =>
       parser.commands.find((one) => one.name() === word) ?? assert.fail(word)
     return words.reduce(find, createProgram()).helpInformation()
   }

@@ -66,7 +66,7 @@ export default function ConvertPage() {
   return (
     <Page
       title="Convert"
-      lead="In Notion, export as HTML (a page: ⋯ → Export; a workspace: Settings → Export content), then drop the file here to get one Markdown document, or a folder of them."
+      lead="In Notion, export as HTML (a page: ⋯ → Export; a workspace: Settings → Export content), then add the file here to get one Markdown document, or a folder of them."
     >
       <Options {...options} onChange={change} />
       <Upload tasks={tasks} part={part} onFiles={take} onCancel={cancel} />

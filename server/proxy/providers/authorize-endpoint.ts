@@ -48,11 +48,12 @@ export function authorizeEndpoint(
   method: string,
   key: CachedKey,
 ): void {
-  const refused = refuseEndpoint(match, !key.scope.all)
+  const called = nameOf(method, pathAndQuery)
+  const refused = refuseEndpoint(match, !key.scope.all, called)
   if (refused !== null) throw new GatewayError(refused.code, refused.message)
   refuseSlashes(match, pathAndQuery)
   checkModelRecord(key, provider, match, pathAndQuery)
-  const unknown = key.objects === 'own' ? refuseUnknown(match, method) : null
+  const unknown = key.objects === 'own' ? refuseUnknown(match, method, called) : null
   if (unknown !== null) throw new GatewayError('endpoint_not_allowed', unknown)
   checkReadOnly(key, match, method)
 }
@@ -140,18 +141,29 @@ function checkReadOnly({ readOnly }: CachedKey, match: Match, method: string): v
  * Why a key with `objects: own` may not call an unknown endpoint, because it is unknown what it
  * would read or change; null if it may.
  */
-function refuseUnknown({ class: kind, procedure }: Match, method: string): string | null {
+function refuseUnknown(
+  { class: kind, procedure }: Match,
+  method: string,
+  called: string,
+): string | null {
   if (kind !== 'unknown' || (method === 'POST' && procedure !== true)) return null
-  return 'This endpoint is not known to the proxy, and this key may only reach objects of its own.'
+  return `${called} is not known to the proxy, and this key may only reach objects of its own.`
+}
+
+/** An endpoint for a sentence, without its query. */
+function nameOf(method: string, pathAndQuery: string): string {
+  const [path = ''] = pathAndQuery.split('?', 1)
+  return `The endpoint ${method} ${path.length > 200 ? `${path.slice(0, 200)}…` : path}`
 }
 
 /**
  * Why a request may not call this endpoint, or null if it may; `scoped` for a key that is limited
- * to models.
+ * to models, `called` begins the sentence about an unknown one.
  */
 export function refuseEndpoint(
   match: Match,
   scoped: boolean,
+  called = 'This endpoint',
 ): {
   code: 'endpoint_not_allowed' | 'model_not_allowed' | 'invalid_upstream_url'
   message: string
@@ -187,8 +199,7 @@ export function refuseEndpoint(
   if (scoped)
     return {
       code: 'endpoint_not_allowed',
-      message:
-        'This endpoint is not known to the proxy, and this key is limited to certain models.',
+      message: `${called} is not known to the proxy, and this key is limited to certain models.`,
     }
   return null
 }

@@ -14,6 +14,10 @@ interface Made {
   secret: string
 }
 
+/** Run in the page: the outline of the focused field, and of the box around it. */
+const OUTLINES = `[document.activeElement, document.activeElement.parentElement]
+  .map((element) => getComputedStyle(element).outlineStyle)`
+
 test('the dashboard updates live', async (t) => {
   const { origin } = await startProvider(t)
   const site = await startSite(t, { TOLLMARK_UPSTREAM_XAI: origin, XAI_API_KEY: 'xai-x' })
@@ -214,6 +218,8 @@ test('the dashboard updates live', async (t) => {
     await page.goto(site.url)
     await page.getByLabel('E-mail').fill('ada@example.com')
     await page.getByLabel('Password', { exact: true }).fill('something wrong')
+    // One ring, around the whole field.
+    assert.deepEqual(await page.evaluate(OUTLINES), ['none', 'solid'])
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: /^Try again in [3-6]\d s$/ }).waitFor()
     assert.equal(await page.getByText(/Try again/).count(), 1)
@@ -239,6 +245,15 @@ test('the dashboard updates live', async (t) => {
     await page.goto(`${site.url}/requests?request=req_unknown`)
     await page.getByRole('dialog').getByText('No such request').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+  })
+
+  await t.test('a page that is opened while the server starts says so, and opens', async (t) => {
+    const { page } = await visit(t, site, cookie)
+    await page.route('**/api/v1/session', (route) => route.fulfill({ status: 503 }))
+    await page.goto(site.url)
+    await page.getByText('Tollmark is starting').waitFor()
+    await page.unroute('**/api/v1/session')
+    await page.getByRole('button', { name: /^Requests/ }).waitFor()
   })
 
   await t.test('the overview shows within seconds that the server is unreachable', async (t) => {

@@ -103,7 +103,7 @@ const TABLE: Refused[] = [
   },
   {
     code: 'endpoint_not_allowed',
-    says: /^This endpoint is not known to the proxy, and this key is limited/,
+    says: /^The endpoint POST \/\S+\/no\/such\/thing is not known to the proxy, and this key is limited/,
     secret: keyWith({ models: ['*'] }),
     bends: (url) => ({ url: url.replace(/(\?|$)/, '/no/such/thing$1') }),
   },
