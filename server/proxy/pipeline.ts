@@ -139,7 +139,7 @@ async function proxyRequest(
     if (inspected === null) return
     const { key: keyNow, model, objects, outsideProse } = inspected
     context.progress = { step: 'inspected', route, isKeyInQuery, key: keyNow, model }
-    authorizeAgain(keyNow, provider, match, method)
+    if (keyNow !== key) authorizeAgain(keyNow, provider, match, method)
     const request = { provider, key: keyNow, match, method, headers, pathAndQuery }
     const makerCredential = namesObjects(request, objects)
       ? await checkOwnership(deps.objects, request, objects, outsideProse)
