@@ -1,4 +1,5 @@
-// Hundreds of responses that break off at the same moment end a few per turn of the event loop.
+// Hundreds of responses that break off at the same moment end a few per turn of the event loop, and
+// so do hundreds of unused connections.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
@@ -69,3 +70,37 @@ for (const [what, idle, act] of CAUSES)
     const most = Math.max(...ended.filter(Boolean))
     assert.ok(most <= ENDS, `${most} ended in one turn`)
   })
+
+test('connections that have been unused for too long are closed in turns', async (t) => {
+  const closed: number[] = []
+  let [turn, responses, isOver] = [0, 0, false]
+  t.after(() => (isOver = true))
+  const next = (): void => void (turn++, isOver || setImmediate(next))
+  next()
+  const upstream = createServer((socket) => {
+    socket.on('error', () => {}).on('data', () => socket.write('HTTP/1.1 204 None\r\n\r\n'))
+    socket.on('end', () => (closed[turn] = (closed[turn] ?? 0) + 1))
+  })
+  upstream.listen(0, '127.0.0.1')
+  await once(upstream, 'listening')
+  t.after(() => upstream.close())
+  let now = 0
+  const [connect, firstByte, idle, keepAlive] = [60_000, 60_000, 1_000, 4_000]
+  const limits = { connect, firstByte, idle, keepAlive, maxIdlePerDestination: REQUESTS }
+  const client = createHttpClient(limits, () => now, createTurns)
+  t.after(() => client.close())
+  const { port } = upstream.address() as AddressInfo
+  const destination = destinationOf(new URL(`http://127.0.0.1:${port}`))
+  const ignore = (): void => {}
+  const handler = { onInterim: ignore, onHead: ignore, onBody: ignore, onPause: ignore }
+  for (let i = 0; i < REQUESTS; i++)
+    client.send(
+      { destination, method: 'POST', path: '/', headers: [], body: null },
+      { ...handler, onEnd: () => responses++, onError: assert.fail },
+    )
+  await until(() => responses === REQUESTS)
+  now += 60_000
+  await until(() => closed.reduce((all, one) => all + one, 0) === REQUESTS)
+  const most = Math.max(...closed.filter(Boolean))
+  assert.ok(most <= ENDS, `${most} closed in one turn`)
+})
