@@ -10,7 +10,15 @@ import { createSecret } from '../../server/common/secrets.ts'
 import type { Store } from '../../server/store/open.ts'
 import { forged } from '../support/forged.ts'
 import { PAGE, file, form } from '../support/form.ts'
-import { responseOf, assertProblem, call, convert, start, startServer } from '../support/harness.ts'
+import {
+  responseOf,
+  assertProblem,
+  call,
+  convert,
+  start,
+  shareServer,
+  startServer,
+} from '../support/harness.ts'
 
 const FORM = form(file('Page.html', PAGE))
 
@@ -79,8 +87,8 @@ test('a conversion needs a valid token', async (t) => {
   )
 })
 
-test('a token without the scope "convert" is refused with that reason', async (t) => {
-  const server = await startServer(t)
+test('a token without the scope "convert" is refused with that reason', async () => {
+  const server = await shareServer()
   assertProblem(
     await convert(server.url, await server.token({ scopes: ['manage'] }), FORM),
     403,
@@ -94,7 +102,7 @@ test('a token without the scope "convert" is refused with that reason', async (t
 })
 
 test('401 is sent before the body arrives', async (t) => {
-  const server = await startServer(t)
+  const server = await shareServer()
   const outgoing = start(server.url, '/api/v1/convert', {
     headers: { 'content-type': FORM.contentType, 'content-length': '40000000' },
   })
@@ -104,7 +112,7 @@ test('401 is sent before the body arrives', async (t) => {
 })
 
 test('a caller that sends Expect gets 401 instead of "100 Continue"', async (t) => {
-  const server = await startServer(t)
+  const server = await shareServer()
   const outgoing = start(server.url, '/api/v1/convert', {
     headers: {
       'content-type': FORM.contentType,
@@ -120,8 +128,8 @@ test('a caller that sends Expect gets 401 instead of "100 Continue"', async (t) 
   assert.equal(asked, false)
 })
 
-test('a caller that sends Expect gets "100 Continue" once it is authenticated', async (t) => {
-  const server = await startServer(t)
+test('a caller that sends Expect gets "100 Continue" once it is authenticated', async () => {
+  const server = await shareServer()
   const headers = {
     'content-type': FORM.contentType,
     'content-length': String(FORM.body.length),
@@ -201,8 +209,8 @@ test('a caller that loses access while its body arrives changes nothing', async 
     assert.deepEqual(await store.db.selectFrom(table).selectAll().execute(), [])
 })
 
-test('a caller that sends everything before it reads still reads the 401', async (t) => {
-  const server = await startServer(t)
+test('a caller that sends everything before it reads still reads the 401', async () => {
+  const server = await shareServer()
   const { port } = new URL(server.url)
   for (const connection of ['keep-alive', 'close']) {
     const body = Buffer.alloc(30_000_000)
@@ -220,8 +228,8 @@ test('a caller that sends everything before it reads still reads the 401', async
   }
 })
 
-test('a caller that never stops sending is disconnected', async (t) => {
-  const server = await startServer(t)
+test('a caller that never stops sending is disconnected', async () => {
+  const server = await shareServer()
   const { port } = new URL(server.url)
   const socket = connect(Number(port), '127.0.0.1')
   socket.on('error', () => {})

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
-import { assertProblem, call, startServer } from '../support/harness.ts'
+import { assertProblem, call, shareServer, startServer } from '../support/harness.ts'
 import { until } from '../support/until.ts'
 
-test('an unknown path is 404 and an unknown method 405', async (t) => {
-  const server = await startServer(t)
+test('an unknown path is 404 and an unknown method 405', async () => {
+  const server = await shareServer()
   for (const path of [
     '/nothing',
     '/api',
@@ -29,16 +29,16 @@ test('an unknown path is 404 and an unknown method 405', async (t) => {
   }
 })
 
-test('a running server reports that it is alive', async (t) => {
-  const server = await startServer(t)
+test('a running server reports that it is alive', async () => {
+  const server = await shareServer()
   assert.deepEqual((await call(server.url, '/livez')).json(), { status: 'ok', troubles: [] })
   assert.deepEqual((await call(server.url, '/readyz')).json(), { status: 'ok', troubles: [] })
   const head = await call(server.url, '/livez', { method: 'HEAD' })
   assert.deepEqual([head.status, head.text], [200, ''])
 })
 
-test('the description is OpenAPI 3.1 and has every route', async (t) => {
-  const server = await startServer(t)
+test('the description is OpenAPI 3.1 and has every route', async () => {
+  const server = await shareServer()
   const document = (await call(server.url, '/openapi.json')).json<{
     openapi: string
     paths: Record<string, object>
@@ -172,7 +172,7 @@ const STRANGE: [what: string, bytes: string, response: RegExp][] = [
 ]
 
 test('bytes that are not a request get an error response and affect no other caller', async (t) => {
-  const server = await startServer(t)
+  const server = await shareServer()
   for (const [what, bytes, expected] of STRANGE) {
     await t.test(what, async () => {
       const socket = connect(server.port, '127.0.0.1')
@@ -187,8 +187,8 @@ test('bytes that are not a request get an error response and affect no other cal
   assert.equal((await call(server.url, '/livez')).status, 200)
 })
 
-test('a truncated upload is not converted', async (t) => {
-  const server = await startServer(t)
+test('a truncated upload is not converted', async () => {
+  const server = await shareServer()
   const token = await server.token()
   const { contentType, body } = form(file('Page.html', PAGE))
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
@@ -213,8 +213,8 @@ test('a caller that never finishes its headers is disconnected', async (t) => {
   clearInterval(timer)
 })
 
-test('IPv4 and IPv6 both reach localhost', async (t) => {
-  const server = await startServer(t)
+test('IPv4 and IPv6 both reach localhost', async () => {
+  const server = await shareServer()
   assert.equal((await fetch(`http://127.0.0.1:${server.port}/livez`)).status, 200)
   assert.equal((await fetch(`http://localhost:${server.port}/livez`)).status, 200)
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { archive } from '../support/archives/writer.ts'
 import { PAGE, file, form } from '../support/form.ts'
 import type { Form } from '../support/form.ts'
-import { assertProblem, call, convert, startServer } from '../support/harness.ts'
+import { assertProblem, call, convert, shareServer } from '../support/harness.ts'
 import { zip } from '../support/zip.ts'
 
 const page = file('Page.html', PAGE)
@@ -123,7 +123,7 @@ const REFUSED: [what: string, form: Form, code: string][] = [
 ]
 
 test('invalid forms are refused with their code and do not count', async (t) => {
-  const server = await startServer(t)
+  const server = await shareServer()
   const token = await server.token()
   for (const [what, wrong, code] of REFUSED) {
     await t.test(what, async () => {
@@ -134,8 +134,8 @@ test('invalid forms are refused with their code and do not count', async (t) => 
   }
 })
 
-test('all faults of fields are reported at once, with a missing file, wherever the file is in the form', async (t) => {
-  const server = await startServer(t)
+test('all faults of fields are reported at once, with a missing file, wherever the file is in the form', async () => {
+  const server = await shareServer()
   const token = await server.token()
   const wrong = [
     { name: 'format', content: 'xml' },
@@ -158,8 +158,8 @@ test('all faults of fields are reported at once, with a missing file, wherever t
   }
 })
 
-test('a request without a body and content type is refused', async (t) => {
-  const server = await startServer(t)
+test('a request without a body and content type is refused', async () => {
+  const server = await shareServer()
   assertProblem(
     await call(server.url, '/api/v1/convert', { method: 'POST', token: await server.token() }),
     400,
@@ -167,8 +167,8 @@ test('a request without a body and content type is refused', async (t) => {
   )
 })
 
-test('a form without a boundary is refused with that reason', async (t) => {
-  const server = await startServer(t)
+test('a form without a boundary is refused with that reason', async () => {
+  const server = await shareServer()
   const token = await server.token()
   for (const contentType of [
     'multipart/form-data',

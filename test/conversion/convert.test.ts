@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
-import { assertProblem, convert, startServer } from '../support/harness.ts'
+import { assertProblem, convert, shareServer, startServer } from '../support/harness.ts'
 import { zip } from '../support/zip.ts'
 
-test('the response to an HTML page is Markdown', async (t) => {
-  const server = await startServer(t)
+test('the response to an HTML page is Markdown', async () => {
+  const server = await shareServer()
   const response = await convert(
     server.url,
     await server.token(),
@@ -18,8 +18,8 @@ test('the response to an HTML page is Markdown', async (t) => {
   assert.match(response.text, /[^\n]\n$/)
 })
 
-test('the response to format=json is JSON', async (t) => {
-  const server = await startServer(t)
+test('the response to format=json is JSON', async () => {
+  const server = await shareServer()
   const response = await convert(
     server.url,
     await server.token(),
@@ -30,8 +30,8 @@ test('the response to format=json is JSON', async (t) => {
   assert.equal(response.json()['object'], 'document')
 })
 
-test('a ZIP archive is converted, whatever its name says', async (t) => {
-  const server = await startServer(t)
+test('a ZIP archive is converted, whatever its name says', async () => {
+  const server = await shareServer()
   const archive = zip({ 'Team handbook 0123456789abcdef0123456789abcdef.html': PAGE })
   for (const name of ['Export.zip', 'Export.html', 'Export']) {
     const response = await convert(
@@ -53,15 +53,15 @@ const ENCODINGS: [name: string, bytes: Buffer][] = [
 ]
 
 for (const [name, bytes] of ENCODINGS) {
-  test(`a page in ${name} is accepted`, async (t) => {
-    const server = await startServer(t)
+  test(`a page in ${name} is accepted`, async () => {
+    const server = await shareServer()
     const response = await convert(server.url, await server.token(), form(file('Page.html', bytes)))
     assert.equal(response.status, 200, response.text)
   })
 }
 
-test('every response of the endpoint has the quota and a request id', async (t) => {
-  const server = await startServer(t)
+test('every response of the endpoint has the quota and a request id', async () => {
+  const server = await shareServer()
   const token = await server.token()
   const responses = [
     await convert(server.url, token, form(file('Page.html', PAGE))),

@@ -12,7 +12,7 @@ import { openLog } from '../../server/common/log.ts'
 import { keepBlob, sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
 import { PAGE, file, form } from '../support/form.ts'
-import { assertProblem, convert, startServer } from '../support/harness.ts'
+import { assertProblem, convert, shareServer, startServer } from '../support/harness.ts'
 import type { TestServer } from '../support/harness.ts'
 
 const HOUR = 3_600_000
@@ -34,8 +34,8 @@ test('the same key with the same content repeats the first response and does not
   assertProblem(await convert(server.url, token, GOOD), 429, 'quota_exceeded')
 })
 
-test('the same key with other content or other options is 422', async (t) => {
-  const server = await startServer(t)
+test('the same key with other content or other options is 422', async () => {
+  const server = await shareServer()
   const token = await server.token()
   assert.equal((await convert(server.url, token, GOOD, keyed('a'))).status, 200)
   assertProblem(await convert(server.url, token, OTHER, keyed('a')), 422, 'idempotency_conflict')
@@ -54,8 +54,8 @@ test('the same key with other content or other options is 422', async (t) => {
   assert.match(String(third.headers['ratelimit']), /r=9;/)
 })
 
-test("the file's name counts as content; the order of the fields does not", async (t) => {
-  const server = await startServer(t)
+test("the file's name counts as content; the order of the fields does not", async () => {
+  const server = await shareServer()
   const token = await server.token()
   const format = { name: 'format', content: 'markdown' }
   assert.equal(
@@ -73,8 +73,8 @@ test("the file's name counts as content; the order of the fields does not", asyn
   )
 })
 
-test('a 4xx response releases its key', async (t) => {
-  const server = await startServer(t)
+test('a 4xx response releases its key', async () => {
+  const server = await shareServer()
   const token = await server.token()
   assert.equal(
     (await convert(server.url, token, form(file('x.png', 'no page')), keyed('a'))).status,
@@ -83,16 +83,10 @@ test('a 4xx response releases its key', async (t) => {
   assert.equal((await convert(server.url, token, GOOD, keyed('a'))).status, 200)
 })
 
-test('each account has its own keys', async (t) => {
-  const server = await startServer(t)
-  assert.equal(
-    (await convert(server.url, await server.token({ account: 'a' }), GOOD, keyed('a'))).status,
-    200,
-  )
-  assert.equal(
-    (await convert(server.url, await server.token({ account: 'b' }), OTHER, keyed('a'))).status,
-    200,
-  )
+test('each account has its own keys', async () => {
+  const server = await shareServer()
+  assert.equal((await convert(server.url, await server.token(), GOOD, keyed('a'))).status, 200)
+  assert.equal((await convert(server.url, await server.token(), OTHER, keyed('a'))).status, 200)
 })
 
 test('many concurrent requests with one key are one conversion', async (t) => {
@@ -216,8 +210,8 @@ test('a key can be reused after 24 hours, and its response is deleted', async (t
 
 /** TABLE of keys that are none. */
 for (const key of ['', ' ', 'x'.repeat(256), 'é']) {
-  test(`the key ${JSON.stringify(key.slice(0, 5))} (${key.length}) is refused`, async (t) => {
-    const server = await startServer(t)
+  test(`the key ${JSON.stringify(key.slice(0, 5))} (${key.length}) is refused`, async () => {
+    const server = await shareServer()
     assertProblem(
       await convert(server.url, await server.token(), GOOD, { 'idempotency-key': key }),
       400,

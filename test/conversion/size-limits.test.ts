@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PAGE, file, form, pageOf } from '../support/form.ts'
 import type { Form } from '../support/form.ts'
-import { responseOf, assertProblem, convert, start, startServer } from '../support/harness.ts'
+import {
+  responseOf,
+  assertProblem,
+  convert,
+  start,
+  shareServer,
+  startServer,
+} from '../support/harness.ts'
 import { zipOf } from '../support/zip.ts'
 
 const MB = 1_048_576
@@ -44,7 +51,7 @@ const SIZES: [what: string, form: () => Form, status: number][] = [
 ]
 
 test('uploads are accepted or refused by their size', async (t) => {
-  const server = await startServer(t)
+  const server = await shareServer()
   for (const [what, make, status] of SIZES) {
     await t.test(`${what} gets ${status}`, async () => {
       const response = await convert(server.url, await server.token({ account: what }), make())
@@ -56,7 +63,7 @@ test('uploads are accepted or refused by their size', async (t) => {
 })
 
 test("413 names the limit for the file's kind, or both limits if the file was not read", async (t) => {
-  const server = await startServer(t)
+  const server = await shareServer()
   const token = await server.token()
   const detailOf = async (wrong: Form): Promise<string> =>
     String((await convert(server.url, token, wrong)).json()['detail'])
@@ -99,7 +106,7 @@ test('413 is sent at the first byte over the limit', async (t) => {
 })
 
 test('a form whose Content-Length exceeds every limit is refused immediately', async (t) => {
-  const server = await startServer(t)
+  const server = await shareServer()
   const headers = { 'content-type': form().contentType, 'content-length': String(60 * MB) }
   const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers })
   t.after(() => outgoing.destroy())
