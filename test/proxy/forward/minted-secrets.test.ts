@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { respond, chunk, head, headerOf, type Script } from '../../support/providers/fake.ts'
 import { chunked } from '../../support/providers/scripts.ts'
-import { OPENAI, startServed } from '../support/served.ts'
+import { OPENAI, shareServed } from '../support/served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const UNKNOWN = `${OPENAI}/v1/of/tomorrow`
@@ -55,8 +55,8 @@ const ORDINARY: [type: string, body: string][] = [
   ['text/plain', 'Keep your token secret.'],
 ]
 
-test("an unknown endpoint's response that contains a credential is replaced by 403", async (t) => {
-  const { fake, key, send } = await startServed(t, respond(200, {}))
+test("an unknown endpoint's response that contains a credential is replaced by 403", async () => {
+  const { fake, key, send } = await shareServed(respond(200, {}))
   const keys = [await key(), await key({ objects: 'upstream' })]
   for (const [type, body] of MINTED) {
     const headers = { 'Content-Type': type }
@@ -90,8 +90,8 @@ test("an unknown endpoint's response that contains a credential is replaced by 4
   }
 })
 
-test('any other response passes unchanged, and a stream is not delayed', async (t) => {
-  const { fake, key, send } = await startServed(t, respond(200, {}))
+test('any other response passes unchanged, and a stream is not delayed', async () => {
+  const { fake, key, send } = await shareServed(respond(200, {}))
   const { secret } = await key()
   for (const [type, body] of ORDINARY) {
     for (const [coding, wire] of [

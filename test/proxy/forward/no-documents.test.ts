@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { respond, headerOf } from '../../support/providers/fake.ts'
-import { OPENAI, startServed } from '../support/served.ts'
+import { OPENAI, shareServed } from '../support/served.ts'
 
 /**
  * TABLE of Fetch Metadata headers (https://www.w3.org/TR/fetch-metadata/), and whether the request
@@ -46,9 +46,8 @@ const CASES: [headers: Record<string, string>, passes: boolean][] = [
   ]),
 ]
 
-test('a request for a document or script is refused before anything else', async (t) => {
-  const { fake, key, send } = await startServed(
-    t,
+test('a request for a document or script is refused before anything else', async () => {
+  const { fake, key, send } = await shareServed(
     respond(200, { 'Content-Type': 'text/html' }, '<p>'),
   )
   const { secret } = await key()

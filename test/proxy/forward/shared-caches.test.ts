@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { respond, headerOf } from '../../support/providers/fake.ts'
 import { call } from '../support/relayed.ts'
-import { ANTHROPIC, FORMS, GOOGLE, OPENAI, startServed } from '../support/served.ts'
+import { ANTHROPIC, FORMS, GOOGLE, OPENAI, shareServed } from '../support/served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const CACHED = {
@@ -16,8 +16,8 @@ const CACHED = {
 const valuesOf = (raw: readonly string[], name: string) =>
   raw.filter((_, i) => i % 2 === 1 && raw[i - 1]!.toLowerCase() === name)
 
-test('a cacheable response has Vary for the headers it depends on', async (t) => {
-  const { fake, key, send, port } = await startServed(t, respond(200, CACHED, '{"data":[]}'))
+test('a cacheable response has Vary for the headers it depends on', async () => {
+  const { fake, key, send, port } = await shareServed(respond(200, CACHED, '{"data":[]}'))
   const { secret } = await key({ objects: 'upstream' })
   for (const form of FORMS) {
     for (const [method, address, status] of [
@@ -87,9 +87,8 @@ test('a cacheable response has Vary for the headers it depends on', async (t) =>
   assert.match(valuesOf(named.rawHeaders, 'vary').join(), /x-fal-target-url/)
 })
 
-test('no response is cached for another address', async (t) => {
-  const { fake, key, send } = await startServed(
-    t,
+test('no response is cached for another address', async () => {
+  const { fake, key, send } = await shareServed(
     respond(
       200,
       { ...CACHED, 'No-Vary-Search': 'params', 'Use-As-Dictionary': 'match="/*"' },
@@ -145,8 +144,8 @@ const TYPES: [types: string[], page: boolean][] = [
   ].map((type): [string[], boolean] => [[type], false]),
 ]
 
-test('a fetched response is sandboxed by the type that browsers would use', async (t) => {
-  const { fake, key, send } = await startServed(t, respond(200, {}, 'x'))
+test('a fetched response is sandboxed by the type that browsers would use', async () => {
+  const { fake, key, send } = await shareServed(respond(200, {}, 'x'))
   const { secret } = await key({ objects: 'upstream' })
   for (const [types, page] of TYPES) {
     const lines = types.map((type) => `Content-Type: ${type}\r\n`).join('')

@@ -14,7 +14,7 @@ import { respond, chunk, head, headerOf, type Script } from '../../support/provi
 import { chunked } from '../../support/providers/scripts.ts'
 import { until } from '../../support/until.ts'
 import { begin, readResponse } from '../support/relayed.ts'
-import { OPENAI, raw, SECRETS, startServed } from '../support/served.ts'
+import { OPENAI, raw, SECRETS, shareServed } from '../support/served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
 const SECRET = SECRETS.OPENAI_API_KEY
@@ -37,8 +37,8 @@ const CODINGS: [name: string, encode: (text: string) => Buffer][] = [
   ['identity, GZIP', (text) => gzipSync(text)],
 ]
 
-test('in a plain error, its headers and its reason', async (t) => {
-  const served = await startServed(t, async (call) => {
+test('in a plain error, its headers and its reason', async () => {
+  const served = await shareServed(async (call) => {
     await call.body()
     const body = said(SECRET)
     call.write(
@@ -64,8 +64,8 @@ test('in a plain error, its headers and its reason', async (t) => {
   assert.ok(!text.includes(SECRET))
 })
 
-test('of every status from 300 on, and of none below', async (t) => {
-  const served = await startServed(t, respond(200, {}))
+test('of every status from 300 on, and of none below', async () => {
+  const served = await shareServed(respond(200, {}))
   const { secret } = await served.key()
   for (const [status, masked] of [
     [200, false],
@@ -96,8 +96,8 @@ test('of every status from 300 on, and of none below', async (t) => {
   }
 })
 
-test('in an encoded error, which is then sent unencoded; one without it passes unchanged', async (t) => {
-  const served = await startServed(t, respond(200, {}))
+test('in an encoded error, which is then sent unencoded; one without it passes unchanged', async () => {
+  const served = await shareServed(respond(200, {}))
   const { secret } = await served.key()
   for (const [coding, encode] of CODINGS) {
     for (const repeats of [true, false]) {
@@ -164,8 +164,8 @@ const ODD: [name: string, script: Script, status: number, body: string | Buffer]
   ],
 ]
 
-test('an encoded error that is invalid, truncated or too long', async (t) => {
-  const served = await startServed(t, respond(200, {}))
+test('an encoded error that is invalid, truncated or too long', async () => {
+  const served = await shareServed(respond(200, {}))
   const { secret } = await served.key()
   const send = () => served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
   for (const [name, script, status, body] of ODD) {
@@ -210,8 +210,8 @@ test('an encoded error that is invalid, truncated or too long', async (t) => {
   )
 })
 
-test('a long encoded error is decoded as it streams, and reset where decoding fails', async (t) => {
-  const served = await startServed(t, respond(200, {}))
+test('a long encoded error is decoded as it streams, and reset where decoding fails', async () => {
+  const served = await shareServed(respond(200, {}))
   const { secret } = await served.key()
   const long = `${'a'.repeat(900_000)}${SECRET}${'b'.repeat(1_200_000)} ${SECRET}`
   const shown = long.replaceAll(SECRET, STARS)
@@ -261,8 +261,8 @@ test('a long encoded error is decoded as it streams, and reset where decoding fa
   }
 })
 
-test('in a streamed error, at every split; other bytes are not delayed', async (t) => {
-  const served = await startServed(t, respond(200, {}))
+test('in a streamed error, at every split; other bytes are not delayed', async () => {
+  const served = await shareServed(respond(200, {}))
   const { secret } = await served.key()
   const text = `event: error\ndata: ${said(SECRET)}\n\n`
   for (const size of [1, 5, SECRET.length, 1_000]) {
@@ -300,8 +300,8 @@ test('in a streamed error, at every split; other bytes are not delayed', async (
   assert.equal((await readResponse(response)).body.toString(), STARS)
 })
 
-test('an error that ends early is reset for the caller, or replaced if none of it was sent', async (t) => {
-  const served = await startServed(t, respond(200, {}))
+test('an error that ends early is reset for the caller, or replaced if none of it was sent', async () => {
+  const served = await shareServed(respond(200, {}))
   const { secret } = await served.key()
   for (const [coding, status] of [
     ['identity', 400],
@@ -320,8 +320,8 @@ test('an error that ends early is reset for the caller, or replaced if none of i
   }
 })
 
-test('in the address of a redirect or an upload, and nowhere else below 300', async (t) => {
-  const served = await startServed(t, respond(200, {}))
+test('in the address of a redirect or an upload, and nowhere else below 300', async () => {
+  const served = await shareServed(respond(200, {}))
   const { secret } = await served.key()
   /** TABLE of addresses that a response gives, and what the caller sees of them. */
   const cases: [status: number, name: string, address: string, shown: string][] = [
@@ -369,8 +369,8 @@ test('in the address of a redirect or an upload, and nowhere else below 300', as
   }
 })
 
-test('in headers and reason of an interim response, and in trailers', async (t) => {
-  const served = await startServed(t, async (call) => {
+test('in headers and reason of an interim response, and in trailers', async () => {
+  const served = await shareServed(async (call) => {
     await call.body()
     call.write(
       `HTTP/1.1 103 Hints ${SECRET}\r\nLink: </a?k=${SECRET}>; rel=preload\r\nX-Echo: Bearer ${SECRET}\r\n\r\n`,
@@ -397,8 +397,8 @@ test('in headers and reason of an interim response, and in trailers', async (t) 
   assert.ok(text.includes(`X-Sum: ${STARS}\r\n`), text)
 })
 
-test('in an error in UTF-16 or hexadecimal, and where the end truncates it', async (t) => {
-  const served = await startServed(t, respond(200, {}))
+test('in an error in UTF-16 or hexadecimal, and where the end truncates it', async () => {
+  const served = await shareServed(respond(200, {}))
   const { secret } = await served.key()
   const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')
   const hex = Buffer.from(SECRET).toString('hex')

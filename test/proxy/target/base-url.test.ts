@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { respond, headerOf } from '../../support/providers/fake.ts'
 import { call } from '../support/relayed.ts'
-import { ANTHROPIC, FORMS, GOOGLE, OPENAI, raw, startServed, TARGETS } from '../support/served.ts'
+import { ANTHROPIC, FORMS, GOOGLE, OPENAI, raw, shareServed, TARGETS } from '../support/served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const CHAT = '{"model":"gpt-5","messages":[]}'
 
-test("a key is read from the place each provider's clients use and is never forwarded", async (t) => {
-  const { fake, key, port } = await startServed(t, respond(200, JSON_TYPE, '{}'))
+test("a key is read from the place each provider's clients use and is never forwarded", async () => {
+  const { fake, key, port } = await shareServed(respond(200, JSON_TYPE, '{}'))
   const [{ secret }, other] = [
     await key({ objects: 'upstream' }),
     await key({ objects: 'upstream' }),
@@ -94,9 +94,8 @@ test("a key is read from the place each provider's clients use and is never forw
   )
 })
 
-test('each form of address gives the same response, on either reader and in absolute form', async (t) => {
-  const { fake, key, send, port } = await startServed(
-    t,
+test('each form of address gives the same response, on either reader and in absolute form', async () => {
+  const { fake, key, send, port } = await shareServed(
     respond(200, { ...JSON_TYPE, 'X-Upstream': '1' }, '{"id":"x"}'),
   )
   const [scoped, limited] = [await key({ models: ['gpt-5'] }), await key({ rpm: 1 })]
@@ -211,8 +210,8 @@ test('each form of address gives the same response, on either reader and in abso
   )
 })
 
-test('a fetched response that could be a page is sandboxed, and any other is unchanged', async (t) => {
-  const { fake, key, send } = await startServed(t, respond(200, {}, 'x'))
+test('a fetched response that could be a page is sandboxed, and any other is unchanged', async () => {
+  const { fake, key, send } = await shareServed(respond(200, {}, 'x'))
   const { secret } = await key({ objects: 'upstream' })
   for (const [type, policy] of [
     ['text/html', 'sandbox'],
@@ -240,9 +239,8 @@ test('a fetched response that could be a page is sandboxed, and any other is unc
   }
 })
 
-test('a redirect, and an upload that continues elsewhere, lead through the proxy', async (t) => {
-  const { fake, key, port } = await startServed(
-    t,
+test('a redirect, and an upload that continues elsewhere, lead through the proxy', async () => {
+  const { fake, key, port } = await shareServed(
     respond(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }),
   )
   const { secret } = await key({ objects: 'upstream' })
@@ -273,8 +271,8 @@ test('a redirect, and an upload that continues elsewhere, lead through the proxy
   )
 })
 
-test("fal's client names its target in a header", async (t) => {
-  const { fake, key, port } = await startServed(t, respond(200, JSON_TYPE, '{}'))
+test("fal's client names its target in a header", async () => {
+  const { fake, key, port } = await shareServed(respond(200, JSON_TYPE, '{}'))
   const { secret } = await key()
   const send = (target: string, headers: Record<string, string>) =>
     call(port, {
@@ -311,8 +309,8 @@ test("fal's client names its target in a header", async (t) => {
   )
 })
 
-test('ambiguous slashes and dots are 400 even for an unrestricted key, in each form', async (t) => {
-  const { fake, key, port } = await startServed(t, respond(200, JSON_TYPE, '{}'))
+test('ambiguous slashes and dots are 400 even for an unrestricted key, in each form', async () => {
+  const { fake, key, port } = await shareServed(respond(200, JSON_TYPE, '{}'))
   const { secret } = await key({ objects: 'upstream' })
   const headers = { ...JSON_TYPE, Authorization: `Bearer ${secret}` }
   const refused = [
@@ -342,8 +340,8 @@ test('ambiguous slashes and dots are 400 even for an unrestricted key, in each f
   assert.equal((await call(port, { target: chat, headers, body: CHAT })).status, 200)
 })
 
-test('a header that names another address than the target does is 400', async (t) => {
-  const { key, port } = await startServed(t, respond(200, JSON_TYPE, '{}'))
+test('a header that names another address than the target does is 400', async () => {
+  const { key, port } = await shareServed(respond(200, JSON_TYPE, '{}'))
   const { secret } = await key({ objects: 'upstream' })
   const address = `${OPENAI}/v1/chat/completions`
   for (const target of [`/proxy?url=${address}`, '/proxy/api.openai.com/v1/chat/completions'])
