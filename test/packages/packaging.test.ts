@@ -95,7 +95,8 @@ test('npm pack in the folder of a package makes the same tarball, and leaves the
   for (const { folder } of CLIENT_PACKAGES)
     cpSync(join(ROOT, folder), join(copy, folder), { recursive: true })
   linkInstalled(copy)
-  for (const [index, { folder }] of CLIENT_PACKAGES.entries()) {
+  // One that depends on none of the others, and one that does: each costs 2 s of CPU.
+  for (const [index, { folder }] of CLIENT_PACKAGES.slice(0, 2).entries()) {
     const before = contentOf(join(copy, folder))
     const file = (await npm(['pack', '--silent'], join(copy, folder))).trim().split('\n').at(-1)
     const unpacked = await Promise.all(
