@@ -32,5 +32,5 @@ test('converters share a compile cache, even though converters are killed', asyn
   assert.equal(compiled(), 0)
   const [said] = (await once(server.stdout, 'data')) as [Buffer]
   assert.equal(String(said), 'converted\n')
-  await until(() => compiled() > 20, 10_000)
+  await until(() => compiled() > 20)
 })

@@ -162,11 +162,8 @@ test('a signal to the process group lets a conversion finish and counts once', a
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const server = await spawnGroup(t, env)
     const response = convert(server.url, token, form(file('Page.html', page)))
-    await until(
-      async () =>
-        /^tollmark_conversions_running 1$/m.test((await call(server.url, '/metrics')).text),
-      30_000,
-      50,
+    await until(async () =>
+      /^tollmark_conversions_running 1$/m.test((await call(server.url, '/metrics')).text),
     )
     process.kill(-server.pid, signal)
     const { status, text } = await response

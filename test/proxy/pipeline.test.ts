@@ -702,7 +702,7 @@ test('a buffered body is freed when its request ends, however it ends', async (t
       status,
       what,
     )
-    await until(async () => (await served.metric('held_bytes')) === 0, 5_000)
+    await until(async () => (await served.metric('held_bytes')) === 0)
   }
 })
 

@@ -92,7 +92,7 @@ export async function jobWhen(
       if (response.status === 200) job = response.json<Job>()
       return job !== undefined && holds(job)
     },
-    60_000,
+    240_000,
     POLL_MS,
   )
   return job!

@@ -12,12 +12,12 @@ const MAX_PAUSE = 100
  * Resolves once `holds` returns true; rejects after a timeout. The longer it has waited, the longer
  * it pauses: a tenth of that time.
  *
- * @param within the timeout, in milliseconds
+ * @param within the timeout, in milliseconds: what a busy machine may take
  * @param pause milliseconds between the first calls of `holds`
  */
 export async function until(
   holds: () => boolean | Promise<boolean>,
-  within = 30_000,
+  within = 120_000,
   pause = 10,
 ): Promise<void> {
   const start = performance.now()

@@ -89,7 +89,7 @@ test('half-sent bodies of one key leave room for the requests of others', async 
     callRaw(t, served.port, `${headOf(attacker.secret, 1_024)}{`),
   )
   // What does not get a place is told so at once.
-  await until(() => callers.filter((caller) => caller.statuses()[0] === 503).length === 800, 10_000)
+  await until(() => callers.filter((caller) => caller.statuses()[0] === 503).length === 800)
   await allPass(served, other.secret)
   const dropped = callers.filter((caller) => caller.statuses()[0] === 503)
   assert.ok(dropped.length > 800, 'the newest bodies of the attacker made room')
@@ -108,7 +108,7 @@ test('half-sent streaming bodies take slots of their own key only', async (t) =>
       `${headOf(attacker.secret, 1_024, `${OPENAI}/v1/files`, 'multipart/form-data; boundary=b')}--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`,
     ),
   )
-  await until(() => callers.filter((caller) => caller.statuses()[0] === 503).length === 60, 10_000)
+  await until(() => callers.filter((caller) => caller.statuses()[0] === 503).length === 60)
   await until(() => served.fake.requests.length === 40)
   await allPass(served, other.secret, '{"model":"gpt-5"}', 10)
   assert.equal(
