@@ -1,6 +1,6 @@
-// The HTTP server's sockets: opening them, and closing them without cutting anyone off.
+// The HTTP server: opening it, and closing it without cutting anyone off.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { BlockList, connect, isIP, isIPv6, Server as NetServer, type AddressInfo } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import { AddressLimiter } from './address-limits.ts'
 import { TOO_MANY_CONNECTIONS, type ConnectionErrors, type ErrorBody } from './connection-errors.ts'
 import {
@@ -10,6 +10,7 @@ import {
   type RouterOptions,
 } from './connection-router.ts'
 import { lingeringClose } from './lingering-close.ts'
+import { bind, freePort, SOCKETS_PER_PORT, stop, stopAccepting } from './listening-sockets.ts'
 import type { CreateTurns, RouterTurns } from './turns.ts'
 
 /** Handles one request with Node's own objects. */
@@ -103,22 +104,6 @@ const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::'])
  */
 const KEEP_ALIVE_MS = 75_000
 
-/**
- * Connections that may wait to be accepted; the system may lower it (net.core.somaxconn). Callers
- * beyond it get no reply and retry after a second; with Node's default of 511, a burst of callers
- * would wait that long.
- */
-const BACKLOG = 4096
-
-/**
- * Sockets that listen on one port. Node accepts one connection per socket and turn of its loop
- * (libuv 1.52), so with a single socket, a burst of callers takes as many turns. Only Linux
- * distributes connections among sockets of one port.
- */
-const SOCKETS_PER_PORT = process.platform === 'linux' ? 8 : 1
-
-/** How long another server on our port may take to accept a connection (milliseconds). */
-const PROBE_MS = 1_000
 /** Time to send a response that the shutdown interrupted or replaced (milliseconds). */
 const LAST_RESPONSE_MS = 100
 /** A turn of the event loop in which nothing else happened takes less (milliseconds). */
@@ -341,64 +326,4 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : undefined
-}
-
-/**
- * Finds the port, or a free one for 0. A socket that shares its port would also share it with
- * another server of this user, so that one is looked for. Not by a socket that does not share: a
- * balancer that tries the port again would be reset when it closes.
- */
-async function freePort(address: string, port: number): Promise<number> {
-  if (port !== 0) {
-    if (SOCKETS_PER_PORT > 1 && (await isListening(address, port)))
-      throw Object.assign(new Error('another server listens there'), { code: 'EADDRINUSE' })
-    return port
-  }
-  const server = createServer()
-  await bind(server, address, 0, false)
-  const { port: free } = server.address() as AddressInfo
-  await stop(server)
-  return free
-}
-
-/** Whether a server accepts connections there, or could but leaves them waiting. */
-function isListening(address: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: address, port, timeout: PROBE_MS })
-    const finish = (isAnswered: boolean): void => {
-      socket.destroy()
-      resolve(isAnswered)
-    }
-    socket
-      // The system may choose the same port for both ends: then nobody else answered.
-      .once('connect', () => finish(socket.localPort !== port))
-      .once('timeout', () => finish(true))
-      .once('error', () => finish(false))
-  })
-}
-
-function bind(server: Server, address: string, port: number, reusePort: boolean): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port, host: address, backlog: BACKLOG, reusePort }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
-function stop(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-  })
-}
-
-/**
- * Closes only the listening socket; resolves when its last connection is closed. `Server.close` of
- * node:http would also close idle connections.
- */
-function stopAccepting(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    NetServer.prototype.close.call(server, () => resolve())
-  })
 }
