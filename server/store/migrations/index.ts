@@ -55,6 +55,11 @@ import { oddRequests } from './0103-odd-requests.ts'
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
   readonly name: string
+  /**
+   * SQL that only PostgreSQL runs, before the transaction, each statement on its own: slow work
+   * without locks. It may run several times, also at once.
+   */
+  readonly prepare?: readonly string[]
   /** SQL that only PostgreSQL runs, before `up`. */
   readonly lock?: string
   /** The statements, built with what SQLite and PostgreSQL have in common. */

@@ -2,6 +2,7 @@
 // advisory lock.
 import { Client, DatabaseError } from 'pg'
 import { SetupError } from '../../common/errors.ts'
+import type { Migration } from '../migrations/index.ts'
 import { CREATE_MIGRATIONS, SELECT_MIGRATIONS, pending } from '../sqlite/migrate.ts'
 import { statement, type QueryBuilder } from '../statement.ts'
 import { StoreUnreachable } from '../unreachable.ts'
@@ -13,8 +14,8 @@ import { connectionConfig } from './pool.ts'
 const OLDEST = 150_000
 
 /**
- * Runs pending migrations, all or none. Any number of processes may call it concurrently: the first
- * does the work, the others wait.
+ * Runs pending migrations, all or none up to one that prepares itself, and the same from there on.
+ * Any number of processes may call it concurrently: the first does the work, the others wait.
  *
  * @param now milliseconds since 1970, recorded with each migration
  * @throws SetupError with a sentence for the person at the terminal; StoreUnreachable if it may
@@ -22,20 +23,43 @@ const OLDEST = 150_000
  */
 export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<void> {
   await withClient(url, async (client) => {
-    // Held until the transaction ends, even if this process is killed.
-    await client.query(`begin; select pg_advisory_xact_lock(${lockNumber('migrations')})`)
-    await client.query(CREATE_MIGRATIONS)
-    for (const migration of pending((await client.query(SELECT_MIGRATIONS)).rows)) {
-      if (migration.lock !== undefined) await client.query(migration.lock)
-      for (const query of migration.up(db.schema)) await client.query(statement(query).sql)
-      for (const sql of migration.postgres ?? []) await client.query(sql)
-      await client.query('INSERT INTO migrations (name, applied_at) VALUES ($1, $2)', [
-        migration.name,
-        now,
-      ])
+    let next = await runPending(client, db, now, null)
+    while (next !== null) {
+      for (const sql of next.prepare ?? []) await client.query(sql)
+      next = await runPending(client, db, now, next)
     }
-    await client.query('commit')
   })
+}
+
+/**
+ * Runs pending migrations in a transaction, up to one that must be prepared first, which it returns;
+ * null if all are done.
+ */
+async function runPending(
+  client: Client,
+  db: QueryBuilder,
+  now: number,
+  prepared: Migration | null,
+): Promise<Migration | null> {
+  // Held until the transaction ends, even if this process is killed.
+  await client.query(`begin; select pg_advisory_xact_lock(${lockNumber('migrations')})`)
+  await client.query(CREATE_MIGRATIONS)
+  let next: Migration | null = null
+  for (const migration of pending((await client.query(SELECT_MIGRATIONS)).rows)) {
+    if (migration.prepare !== undefined && migration !== prepared) {
+      next = migration
+      break
+    }
+    if (migration.lock !== undefined) await client.query(migration.lock)
+    for (const query of migration.up(db.schema)) await client.query(statement(query).sql)
+    for (const sql of migration.postgres ?? []) await client.query(sql)
+    await client.query('INSERT INTO migrations (name, applied_at) VALUES ($1, $2)', [
+      migration.name,
+      now,
+    ])
+  }
+  await client.query('commit')
+  return next
 }
 
 /**
