@@ -1,4 +1,4 @@
-// A large ledger on a PostgreSQL of its own, a million rows a day, at several sizes (`--rows
+// A large ledger on a PostgreSQL of its own, a million rows and a partition a day, at several sizes (`--rows
 // N,N,…`, in millions): bytes a row, how long the pages of the dashboard wait for their data, how
 // fast `verify` reads the rows that are new and the days that are sealed; at the end, how long the
 // retention of the oldest day takes. Needs a gigabyte of disk for two million rows.
@@ -13,7 +13,7 @@ import { DAY, HOUR } from '../server/common/clock.ts'
 import { openLog } from '../server/common/log.ts'
 import { readConfig } from '../server/config/settings.ts'
 import { verifyWindows } from '../server/ledger/reports/verify.ts'
-import { deleteOldRequests } from '../server/ledger/retention/retention.ts'
+import { beginPartition, dropOldPartitions } from '../server/ledger/retention/partitions.ts'
 import { addHours } from '../server/ledger/rollups/coarser.ts'
 import { query, startPostgres } from '../test/support/postgres.ts'
 import { dashboardPaths } from './parts/dashboard-pages.ts'
@@ -51,6 +51,8 @@ try {
     now,
   )
   await query(url, keysOf(token.account_id))
+  await query(url, 'update migrations set applied_at = 0')
+  for (let day = start; day < now; day += DAY) await beginPartition(store, day, DAY)
   let filled = 0
   for (const size of sizes) {
     const before = filled
@@ -62,7 +64,7 @@ try {
     await report(size, token.secret)
   }
   const began = performance.now()
-  await deleteOldRequests(store, { before: start + DAY, upTo: filled })
+  await dropOldPartitions(store, { before: start + DAY, upTo: Number.MAX_SAFE_INTEGER })
   console.log(`retention of ${PER_DAY} rows: ${secondsSince(began)} s`)
 } finally {
   await server[Symbol.asyncDispose]()
@@ -79,6 +81,11 @@ function keysOf(account: string): string {
       from generate_series(0, 63) n`
 }
 
+/** An SQL expression: the time of a row. */
+function timeOf(n: number | string): string {
+  return `${start} + ${n}::bigint * ${DAY} / ${PER_DAY}`
+}
+
 /** An SQL expression: the text of a row's key, of four. */
 function pick(...texts: string[]): string {
   return `(array['${texts.join(`', '`)}'])[1 + key % 4]`
@@ -89,13 +96,13 @@ function rowsOf(account: string, from: number, to: number): string {
   return `
     insert into requests (seq, created_at, mono, rpm, status, first_byte_ms, total_ms, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, id, account_id, key_id,
       provider, endpoint, method, state, model, credential_id, upstream_request_id)
-    select n, at, at * 1000, 100000, case when luck % 100 = 0 then 429 else 200 end, 100 + luck % 900, 900 + luck % 20000, 500 + luck % 9000, 300 + luck % 40000,
+    select at / ${DAY} * 100000000000 + n, at, at * 1000, 100000, case when luck % 100 = 0 then 429 else 200 end, 100 + luck % 900, 900 + luck % 20000, 500 + luck % 9000, 300 + luck % 40000,
       100 + luck % 9000, 10 + luck % 2000, case when luck % 3 = 0 then luck % 4000 end, 'req_' || lpad(to_hex(at), 12, '0') || substr(md5(n::text), 1, 10),
       case when key % 10 < 8 then '${account}' else 'acc_' || (1 + key % 3) end, 'key_' || lpad(key::text, 22, '0'), ${pick('openai', 'openai', 'anthropic', 'google')},
       ${pick('/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1beta/models/gemini-2.5-flash:generateContent')}, 'POST',
       case when luck % 200 = 1 then 'aborted' else 'settled' end, case when luck % 100000 = 7 then 'o3' else ${pick('gpt-5-mini', 'gpt-5', 'claude-sonnet-4-5', 'gemini-2.5-flash')} end,
       'env_openai', case when key % 4 < 3 then 'req_' || md5((n * 7)::text) end
-    from (select n, ${start} + n * ${DAY} / ${PER_DAY} as at, (hashint8(n) & 2147483647)::bigint as luck, hashint8(n + 1000000007) & 63 as key
+    from (select n, ${timeOf('n')} as at, (hashint8(n) & 2147483647)::bigint as luck, hashint8(n + 1000000007) & 63 as key
       from (select generate_series(${from}::bigint, ${to}) n) as numbers) as made`
 }
 
@@ -106,7 +113,7 @@ function rollUpsOf(from: number, to: number): string {
       tokens_cached, answered, first_byte_ms, total_ms)
     select created_at - created_at % ${HOUR} as at, key_id, provider, model, min(account_id), count(*), count(*) filter (where state = 'settled' and status >= 400),
       count(*) filter (where state = 'aborted'), 0, 0, sum(bytes_in), sum(bytes_out), sum(tokens_in), sum(tokens_out), sum(tokens_cached), count(*), sum(first_byte_ms), sum(total_ms)
-    from requests where seq > ${from} and seq <= ${to} group by at, key_id, provider, model
+    from requests where created_at > ${timeOf(from)} and created_at <= ${timeOf(to)} group by at, key_id, provider, model
     on conflict do nothing`
 }
 
@@ -114,8 +121,8 @@ async function report(rows: number, secret: string): Promise<void> {
   const relations = z.array(z.object({ name: z.string(), bytes: z.number() })).parse(
     await query(
       url,
-      `select relname as name, pg_relation_size(oid)::float8 as bytes from pg_class
-       where (relname = 'requests' or relname like 'requests\\_%') and relkind in ('r', 'i') order by 2 desc`,
+      `select regexp_replace(relname, '_\\d+', '') as name, sum(pg_relation_size(oid))::float8 as bytes from pg_class
+       where relname like 'requests\\_%' and relkind in ('r', 'i') group by 1 order by 2 desc`,
     ),
   )
   const sum = relations.reduce((total, { bytes }) => total + bytes, 0)

@@ -55,8 +55,8 @@ async function parts(url: URL, rows: number): Promise<string> {
     .parse(
       await query(
         url,
-        `select (select avg(pg_column_size(r)) from only requests r)::float8 as bytes, n_tup_upd::float8 as updates, n_tup_hot_upd::float8 as hot
-         from pg_stat_user_tables where relname = 'requests'`,
+        `select (select avg(pg_column_size(r)) from requests_first r)::float8 as bytes, n_tup_upd::float8 as updates, n_tup_hot_upd::float8 as hot
+         from pg_stat_user_tables where relname = 'requests_first'`,
       ),
     )
   return [

@@ -16,7 +16,7 @@ const BY = {
   end: sql<number | string>`coalesce(keys.expires_at, 9007199254740991)`,
   lastUse: sql<
     number | string
-  >`coalesce((select requests.created_at from requests where ${hasId('requests.key_id', sql.ref('keys.id'))} order by requests.seq desc limit 1), 0)`,
+  >`coalesce((select requests.created_at from requests where ${hasId('requests.key_id', sql.ref('keys.id'))} order by requests.seq desc limit 1), (select last_used_at from key_uses where key_uses.key_id = keys.id), 0)`,
   requests: sql<number | string>`${REQUESTS_OF_KEY}`,
 }
 

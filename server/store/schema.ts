@@ -21,9 +21,11 @@ import type {
 import type { KeyRow, KeySecretRow, OpenSocketRow, SharedObjectRow } from './schema/keys.ts'
 import type {
   JournalRow,
+  KeyUseRow,
   RefusalMinuteRow,
   RefusalRow,
   RefusedHourRow,
+  RequestPartitionRow,
   RequestRow,
   RetentionMarkRow,
   SealedDayRow,
@@ -58,6 +60,8 @@ export interface Database {
   requests: RequestRow
   sealed_days: SealedDayRow
   retention_mark: RetentionMarkRow
+  request_partitions: RequestPartitionRow
+  key_uses: KeyUseRow
   upstream_errors: UpstreamErrorRow
   journal: JournalRow
   usage_hours: UsageHourRow

@@ -34,7 +34,7 @@ import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
 import { upstreamErrorsOf, type Reservation, type Settlement } from '../settlement/row-codec.ts'
-import { moveEnded, settlePostgres, storable } from '../settlement/postgres.ts'
+import { settlePostgres, storable } from '../settlement/postgres.ts'
 import { recordUpstreamErrors } from '../settlement/sqlite.ts'
 import {
   callerLeftError,
@@ -229,12 +229,11 @@ class PostgresAdmission implements AdmissionBackend {
 
   /**
    * Deletes stamps that no window needs, by our own clock, because the database's may just have
-   * been set, and moves rows that have ended.
+   * been set.
    */
   async #tidyStore(): Promise<void> {
     await this.#time.compare()
     await forgetStamps(this.#store, this.#time.bounds(this.#clock.mono())[0] - 2 * WIDTH_MS)
-    await moveEnded(this.#store)
   }
 
   #plan(): void {

@@ -63,9 +63,19 @@ function* lastUses(db: QueryBuilder, keys: readonly string[]): Steps<Map<string,
           .orderBy('seq', 'desc')
           .limit(1)
           .as('last'),
+        e
+          .selectFrom('key_uses')
+          .select('last_used_at')
+          .whereRef('key_uses.key_id', '=', 'keys.id')
+          .as('kept'),
       ]),
   )
-  return new Map(rows.flatMap(({ id, last }) => (last === null ? [] : [[id, last] as const])))
+  return new Map(
+    rows.flatMap(({ id, last, kept }) => {
+      const time = last ?? kept
+      return time === null ? [] : [[id, time] as const]
+    }),
+  )
 }
 
 /**

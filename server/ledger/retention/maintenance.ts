@@ -3,6 +3,7 @@ import { DAY } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { addHours } from '../rollups/coarser.ts'
 import { expire } from './expiry.ts'
+import { beginPartition, dropOldPartitions, lastDeleted } from './partitions.ts'
 import { deleteOldRequests } from './retention.ts'
 import { flushJournal } from '../settlement/journal.ts'
 import { RETENTION_MS, expireRefusals } from '../refusals/refusal-log.ts'
@@ -44,7 +45,14 @@ export function startMaintenance(
     const day = Math.floor(now() / DAY)
     const after = examined.day === day ? examined.upTo : 0
     const old = { before: now() - retention, upTo: newest }
-    examined = { day, upTo: await deleteOldRequests(store, old, after, isOpen) }
+    if (store.dialect === 'sqlite') {
+      examined = { day, upTo: await deleteOldRequests(store, old, after, isOpen) }
+    } else {
+      const deleted = { ...old, upTo: Math.min(old.upTo, await lastDeleted(store)) }
+      examined = { day, upTo: await deleteOldRequests(store, deleted, after, isOpen) }
+      await dropOldPartitions(store, old, isOpen)
+      await beginPartition(store, now(), retention)
+    }
     newest = await store.run(flushJournal, null)
   }
   const runAgain = async (): Promise<void> => {

@@ -50,6 +50,7 @@ import { frequentVacuums } from './0100-frequent-vacuums.ts'
 import { cacheAndAudioTokens } from './0101-cache-and-audio-tokens.ts'
 import { hashedIds } from './0102-hashed-ids.ts'
 import { oddRequests } from './0103-odd-requests.ts'
+import { partitions } from './0104-partitions.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -120,4 +121,5 @@ export const MIGRATIONS: readonly Migration[] = [
   cacheAndAudioTokens,
   hashedIds,
   oddRequests,
+  partitions,
 ]

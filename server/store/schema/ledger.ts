@@ -54,6 +54,20 @@ export interface RetentionMarkRow {
   seq: number
 }
 
+/** A partition of PostgreSQL's ledger: see ledger/retention/partitions.ts. */
+export interface RequestPartitionRow {
+  /** The first `seq` of its rows. */
+  first: number
+  /** When the numbers reached it (milliseconds since 1970). */
+  since: number
+}
+
+/** When a key was last used, in the partitions that the retention has dropped. */
+export interface KeyUseRow {
+  key_id: string
+  last_used_at: number
+}
+
 /**
  * The ledger summed by hour, key, provider and model; `model` is '' if it is unknown. Tokens are
  * sums over the requests that reported them; null if none did.
