@@ -38,7 +38,7 @@ const MOST_TABS = 120
 
 /**
  * What has the focus, and whether a person can see that. A field in a label may be drawn by what
- * follows it.
+ * follows it, and a password by the box around it.
  */
 const LOOK = `(() => {
   const at = document.activeElement
@@ -46,7 +46,7 @@ const LOOK = `(() => {
   const box = at.getBoundingClientRect()
   const shown = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
   // A heading says where one is; there is nothing to press on it, and no ring.
-  const outlined = at.matches('h1') || [at, at.nextElementSibling].some((one) => {
+  const outlined = at.matches('h1') || [at, at.nextElementSibling, at.closest('.mantine-PasswordInput-input')].some((one) => {
     if (one === null) return false
     const { outlineStyle, outlineWidth } = getComputedStyle(one)
     return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1
@@ -90,7 +90,7 @@ export function keyboardOf(page: Page, url: string): Keyboard {
     fits: (look: Look) => boolean | Promise<boolean>,
     complain: (look: Look) => string,
   ): Promise<void> {
-    for (const end = Date.now() + 15_000; ;) {
+    for (const end = Date.now() + 60_000; ;) {
       const now = await look()
       if (await fits(now)) return
       assert.ok(Date.now() < end, complain(now))
