@@ -116,7 +116,10 @@ export function createSurface(
     if (allowed.length === 0)
       return problemResponse(
         c,
-        new Problem('not_found', 'No route matches this path. GET /openapi.json lists all routes.'),
+        new Problem(
+          'not_found',
+          'No route matches this path. GET /openapi.json lists all routes; providers are below /proxy/<host>/, such as /proxy/api.openai.com/v1.',
+        ),
       )
     const problem = new Problem(
       'method_not_allowed',

@@ -69,8 +69,8 @@ export function createProxyHandler({
     const own = allowed === true ? {} : allowed
 
     const headers = forwardedHeaders(request.headers)
-    const key = own.apiKey ?? (typeof apiKey === 'string' ? apiKey : await apiKey())
-    if (key === '') throw new Error('There is no key for the proxy. Pass `apiKey` (tmk_…).')
+    const key = own.apiKey ?? (typeof apiKey === 'function' ? await apiKey() : apiKey)
+    if (!key) throw new Error('There is no key for the proxy. Pass `apiKey` (tmk_…).')
     headers.set('Authorization', `Bearer ${key}`)
     if (own.contextKey !== undefined)
       headers.set('X-Proxy-Context-Key', encodeURIComponent(own.contextKey))

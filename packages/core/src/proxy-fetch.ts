@@ -87,7 +87,7 @@ export function createProxyFetch({
     const headers = cleanHeaders(init?.headers ?? request?.headers)
     if (contextKey && !headers.has(CONTEXT_KEY)) headers.set(CONTEXT_KEY, headerText(contextKey))
     const resolveKey = async (refused?: string): Promise<string> =>
-      (typeof apiKey === 'string' ? apiKey : await apiKey(refused)).trim()
+      keyText(typeof apiKey === 'function' ? await apiKey(refused) : apiKey)
     const key = await resolveKey()
     if (key === '') throw new Error(NO_KEY)
     if (request && request.body !== null && options.body == null)
@@ -101,7 +101,7 @@ export function createProxyFetch({
       return withUpstreamUrl(await send(url, { ...options, headers }))
     }
     const response = await sendWith(key)
-    if (typeof apiKey === 'string' || !refusesKey(response) || isStream(options.body))
+    if (typeof apiKey !== 'function' || !refusesKey(response) || isStream(options.body))
       return response
     const other = await resolveKey(key)
     if (other === key || other === '') return response
@@ -110,6 +110,8 @@ export function createProxyFetch({
   }
 }
 
+/** A key as it is sent; empty if it is a variable that is not set. */
+export const keyText = (key: string | undefined): string => key?.trim() ?? ''
 /** The error of a call without a key. */
 export const NO_KEY =
   'There is no key for the proxy. Pass `apiKey` (tmk_…), or set NEXT_PUBLIC_AI_PROXY_KEY, which createProxyGenai and createProxyExpress read.'

@@ -1,6 +1,6 @@
 import { cleanAddress, cleanHeaders, PROXY_MANAGED } from './credentials.ts'
 import { HTTP_ADDRESS, leadsThrough, parseEndpoint } from './endpoint.ts'
-import { CONTEXT_KEY, headerText, NO_KEY } from './proxy-fetch.ts'
+import { CONTEXT_KEY, headerText, keyText, NO_KEY } from './proxy-fetch.ts'
 import type { ProxyFetchConfig } from './proxy-fetch.ts'
 
 /** Options of `createProxyWebSocket`. */
@@ -255,15 +255,15 @@ export function createProxyWebSocket(config: ProxyWebSocketConfig): ProxyWebSock
       ? upstream
       : `${endpoint.origin}${endpoint.path}?url=${encodeURIComponent(cleanAddress(upstream))}`
     const connectWith = (text: string): void => {
-      const key = text.trim()
+      const key = keyText(text)
       if (key === '') throw new Error(NO_KEY)
       const offered = withKey(protocols, key === PROXY_MANAGED ? null : key)
       socket.connect(open(address.replace(/^http/i, 'ws'), offered, cleaned))
     }
     const [, minted] = OWN_PARAMETER.exec(upstream) ?? []
-    const key = minted ?? (typeof apiKey === 'string' ? apiKey : apiKey())
-    if (typeof key === 'string') connectWith(key)
-    else void whenKnown(socket, key, connectWith)
+    const key = minted ?? (typeof apiKey === 'function' ? apiKey() : apiKey)
+    if (typeof key === 'object') void whenKnown(socket, key, connectWith)
+    else connectWith(key)
   }
 
   return class extends ProxySocket {

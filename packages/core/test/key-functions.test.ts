@@ -109,6 +109,12 @@ describe('a function as the key', () => {
   }
   test('an empty result is an error that says what to do; an exception passes through', async () => {
     await assert.rejects(responding(() => '').fetch(UPSTREAM), /There is no key for the proxy/)
+    // As JavaScript passes a variable that is not set.
+    const unset = createProxyFetch({
+      proxyUrl: 'http://proxy.test',
+      apiKey: process.env['NO_SUCH_KEY'] as string,
+    })
+    await assert.rejects(unset(UPSTREAM), /There is no key for the proxy/)
     await assert.rejects(responding(signedOut).fetch(UPSTREAM), {
       name: 'RangeError',
       message: 'signed out',

@@ -150,9 +150,12 @@ function refuseUnknown(
   return `${called} is not known to the proxy, and this key may only reach objects of its own.`
 }
 
-/** An endpoint for a sentence, without its query. */
+/**
+ * An endpoint for a sentence. Without its query and long segments: the ledger keeps the sentence,
+ * and these may be secrets.
+ */
 function nameOf(method: string, pathAndQuery: string): string {
-  const [path = ''] = pathAndQuery.split('?', 1)
+  const path = pathAndQuery.split('?', 1)[0]?.replace(/[^/]{25,}/g, '…') ?? ''
   return `The endpoint ${method} ${path.length > 200 ? `${path.slice(0, 200)}…` : path}`
 }
 

@@ -103,9 +103,9 @@ const TABLE: Refused[] = [
   },
   {
     code: 'endpoint_not_allowed',
-    says: /^The endpoint POST \/\S+\/no\/such\/thing is not known to the proxy, and this key is limited/,
+    says: /^The endpoint POST \/\S+\/no\/such\/thing\/… is not known to the proxy, and this key is limited/,
     secret: keyWith({ models: ['*'] }),
-    bends: (url) => ({ url: url.replace(/(\?|$)/, '/no/such/thing$1') }),
+    bends: (url) => ({ url: url.replace(/(\?|$)/, `/no/such/thing/${'x'.repeat(30)}$1`) }),
   },
   {
     code: 'invalid_upstream_url',
