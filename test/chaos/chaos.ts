@@ -143,7 +143,7 @@ const LEASE = 31_000
  * What callers must have been told at the least; for how long it may go on for that (milliseconds).
  */
 const TELLING = { responses: 100, jobs: 3 }
-const LONGER_MS = 60_000
+const LONGER_MS = 120_000
 
 /** How long the last process may take to clear up (milliseconds). */
 const CLEARED_MS = 10_000

@@ -7,7 +7,7 @@ import { chaos } from './chaos.ts'
 for (const [name, begin] of Object.entries(BACKINGS)) {
   test(
     `${name}: nothing is lost, duplicated or wrong while processes are killed and restarted`,
-    { timeout: 240_000 },
+    { timeout: 290_000 },
     async () => {
       await using backing = await begin()
       const { wrong, kills, received, told } = await chaos(backing, {
