@@ -1,5 +1,6 @@
-// TABLES of headers that are not forwarded, each with the reason. All others are forwarded, and
-// unchanged unless `REWRITES` in rewrite-header.ts names them.
+// TABLES of headers that are not forwarded, each with the reason. All others are forwarded, but for
+// those that a provider's row or `Connection` names (apply-header-rules.ts), and unchanged unless
+// `REWRITES` in rewrite-header.ts names them.
 
 /**
  * Headers that are not forwarded. Names, prefixes and patterns are in lower case, with `-` as the
