@@ -78,15 +78,27 @@ test('trickling uploads end with 408 and free their slots', async (t) => {
 })
 
 test("an account's first conversion runs before another account's tenth", async (t) => {
-  const server = await startServer(t, { ...PLANS, TOLLMARK_CONVERSIONS: '1' })
+  const server = await startServer(t, {
+    ...PLANS,
+    TOLLMARK_CONVERSIONS: '1',
+    TOLLMARK_TRANSFER_IDLE: '10m',
+  })
   const { many, few } = await tokens(server)
   const order: string[] = []
   const large = upload(pagesOf(300, 300))
+  // All but its last byte is there before, so that it is received at once however busy the machine.
+  const outgoing = start(server.url, '/api/v1/convert', {
+    token: few,
+    headers: { 'content-type': large.contentType, 'content-length': String(large.body.length) },
+  })
+  outgoing.write(large.body.subarray(0, -1))
+  await until(() => scratchFiles(server.data).length === 1)
   const theirs = Array.from({ length: 8 }, () =>
     convert(server.url, many, large).then(({ status }) => order.push(`many ${status}`)),
   )
   await until(() => order.length === 1)
-  await convert(server.url, few, large).then(({ status }) => order.push(`few ${status}`))
+  outgoing.end(large.body.subarray(-1))
+  await responseOf(outgoing).then(({ status }) => order.push(`few ${status}`))
   await Promise.all(theirs)
   // One that runs, and one whose turn came before this one was received.
   assert.ok(order.indexOf('few 200') <= 3, order.join(', '))
