@@ -166,7 +166,7 @@ export function Jobs() {
         columns={columns}
         empty={
           <Empty icon="convert" title="No jobs yet">
-            Large archives you drop above are listed here until their results expire.
+            Large archives you add above are listed here until their results expire.
           </Empty>
         }
       />
