@@ -28,6 +28,8 @@ export interface PageOf<T> {
   next: string | null
   /** Number of rows on all pages, if the server counts them. */
   total?: number | undefined
+  /** How far back a page has been searched that is not full yet. */
+  searchedTo?: string | null | undefined
 }
 
 /** A position in a list: the cursors of the pages up to this one, and the rows before it. */
@@ -42,9 +44,6 @@ interface LastPage<T> {
   data: PageOf<T>
   before: number
 }
-
-/** Most calls for one page: the server may return fewer rows than requested if few match. */
-const MAX_CALLS = 5
 
 /**
  * A paged list, of which one page is kept. While another page or filter loads, the previous rows
@@ -61,30 +60,34 @@ export function usePages<S extends z.ZodMiniType>({
   const [position, setPlace] = useState<PagePosition>({ of, pages: [] })
   const pages = position.of === of ? position.pages : []
   const { cursor, before } = pages.at(-1) ?? { cursor: '', before: 0 }
+  const client = useQueryClient()
+  const queryKey = [...key, 'page', cursor]
   const page = useQuery({
-    queryKey: [...key, 'page', cursor],
+    queryKey,
     queryFn: async ({ signal }): Promise<PageOf<z.output<S>>> => {
       const rows: z.output<S>[] = []
-      let next: string | null = cursor
-      let total: number | undefined
-      for (
-        let calls = 0;
-        calls < MAX_CALLS && next !== null && rows.length < query.limit;
-        calls++
-      ) {
+      let found: PageOf<z.output<S>> = { rows, next: cursor }
+      const isFirst = client.getQueryData(queryKey) === undefined
+      // The server searches for a moment only, so a page of few matches takes many calls.
+      while (found.next !== null && rows.length < query.limit) {
+        if (isFirst && found.searchedTo) client.setQueryData(queryKey, found)
         const list: z.output<ReturnType<typeof listOf<S>>> = await call(listOf(item), path, {
-          query: { ...query, limit: query.limit - rows.length, cursor: next },
+          query: { ...query, limit: query.limit - rows.length, cursor: found.next },
           signal,
         })
         rows.push(...list.data)
-        next = list.next_cursor
-        total ??= list.total
+        found = {
+          rows: [...rows],
+          next: list.next_cursor,
+          total: found.total ?? list.total,
+          searchedTo: list.searched_to,
+        }
       }
-      return { rows, next, total }
+      return found
     },
     placeholderData: (before) => before,
     refetchInterval: ({ state }) =>
-      cursor !== '' || refetchMs === undefined
+      cursor !== '' || refetchMs === undefined || state.data?.searchedTo
         ? false
         : typeof refetchMs === 'number'
           ? refetchMs
@@ -110,6 +113,8 @@ export function usePages<S extends z.ZodMiniType>({
           pages: [...pages, { cursor: data.next, before: before + data.rows.length }],
         })
     },
+    /** Ends the search for more rows of this page. */
+    stop: (): void => void client.cancelQueries({ queryKey, exact: true }, { revert: false }),
     toPrevious: (): void => setPlace({ of, pages: pages.slice(0, -1) }),
   }
 }

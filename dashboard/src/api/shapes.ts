@@ -8,7 +8,12 @@ const maybeText = z.nullable(z.string())
 
 /** A page of a list. */
 export const listOf = <S extends z.ZodMiniType>(item: S) =>
-  z.object({ data: z.array(item), next_cursor: maybeText, total: z.optional(z.number()) })
+  z.object({
+    data: z.array(item),
+    next_cursor: maybeText,
+    total: z.optional(z.number()),
+    searched_to: z.optional(maybeText),
+  })
 
 /** An account, with the quota of its plan. Timestamps are ISO 8601 here and below. */
 export const Account = z.object({

@@ -3,7 +3,7 @@
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { PageOf } from '../api/queries.ts'
-import { count, fullCount } from '../format.ts'
+import { count, dateTime, fullCount } from '../format.ts'
 import { Loaded, type Loading } from './page.tsx'
 import css from './table.module.css'
 
@@ -37,6 +37,9 @@ export interface Pages<T> extends Loading<PageOf<T>> {
   before: number
   toNext: () => void
   toPrevious: () => void
+  stop: () => void
+  /** Whether rows are loading, also of a page that is shown already. */
+  isFetching: boolean
   /** Whether the rows are still those of another page or filter. */
   isPlaceholderData: boolean
 }
@@ -81,14 +84,14 @@ export function PagedTable<T extends { id: string }>({
 /** The footer of a paged table: the range of rows, and the page buttons. */
 function Foot<T>({
   query,
-  page: { rows, next, total },
+  page: { rows, next, total, searchedTo },
   what,
 }: {
   query: Pages<T>
   page: PageOf<T>
   what: string
 }) {
-  const { before, toNext, toPrevious } = query
+  const { before, toNext, toPrevious, stop, isFetching } = query
   const alone = before === 0 && next === null
   if (alone && rows.length <= 1) return null
   const last = before + rows.length
@@ -100,6 +103,12 @@ function Foot<T>({
           ? `All ${count(rows.length)} ${what}`
           : `${fullCount(Math.min(before + 1, last))}–${fullCount(last)}${of === undefined ? '' : ` of ${fullCount(of)}`} ${what}`}
       </span>
+      {next !== null && searchedTo && (
+        <>
+          <span>Searched back to {dateTime(searchedTo)}</span>
+          {isFetching && <PageButton label="Stop" possible onTurn={stop} />}
+        </>
+      )}
       {!alone && (
         <>
           <PageButton label="Previous" possible={before > 0} onTurn={toPrevious} />

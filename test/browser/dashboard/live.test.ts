@@ -273,6 +273,23 @@ test('the dashboard updates live', async (t) => {
     assert.equal(await page.getByText('No matching requests').count(), 0)
   })
 
+  await t.test('a long search says how far back it is, until it is stopped', async (t) => {
+    const { page } = await visit(t, site, cookie)
+    let calls = 0
+    await page.route('**/api/v1/requests?*', (route) => {
+      const searched_to = `2026-01-0${9 - ++calls}T12:00:00.000Z`
+      // The third call stays open.
+      if (calls <= 2)
+        return route.fulfill({ json: { data: [], next_cursor: `req_${calls}`, searched_to } })
+    })
+    await page.goto(`${site.url}/requests?status=404`)
+    await page.getByText('Searched back to Jan 7, 2026').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+    assert.equal(await page.getByText('Searched back to Jan 7, 2026').count(), 1)
+    assert.equal(calls, 3)
+  })
+
   await t.test('a key that expires soon shows when, in the chosen zone', async (t) => {
     const { page } = await visit(t, site, cookie, {
       timezoneId: 'America/Los_Angeles',
