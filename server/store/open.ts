@@ -229,7 +229,7 @@ function assertFolder(path: string): void {
 /** Creates the data folder, accessible only by its owner. @throws SetupError */
 export function makeDataFolder(data: string): void {
   try {
-    makeFolder(data, 0o700)
+    if (!existsSync(data)) makeFolder(data, 0o700)
     // The final slash makes an existing file an error.
     accessSync(join(data, '/'), constants.W_OK)
   } catch (error) {
