@@ -4,7 +4,7 @@ import { compress } from 'hono/compress'
 import { cors } from 'hono/cors'
 import type { Plans } from '../accounts/plans.ts'
 import { usedToday } from '../accounts/quota.ts'
-import { rateLimitHeaders } from '../accounts/ratelimit.ts'
+import { quotaHeaders } from '../accounts/quota-headers.ts'
 import { type ApiEnv } from '../api/api.ts'
 import { convertRoutes } from '../api/convert.ts'
 import type { ConvertDependencies } from '../api/convert-request.ts'
@@ -192,6 +192,6 @@ async function apiHeaders(
   const used = account ? await usedToday(store, account.id, now).catch(() => null) : null
   return {
     'cache-control': 'no-store',
-    ...(account && used !== null ? rateLimitHeaders(plans.of(account.plan), used, now) : {}),
+    ...(account && used !== null ? quotaHeaders(plans.of(account.plan), used, now) : {}),
   }
 }

@@ -8,7 +8,7 @@ import { secondsToReset } from './quota.ts'
  * `RateLimit-Policy` and `RateLimit` for an account on `plan` that has used `used` of today's
  * conversions; none for a plan without a limit, which the draft cannot express.
  */
-export function rateLimitHeaders(plan: Plan, used: number, now: number): Record<string, string> {
+export function quotaHeaders(plan: Plan, used: number, now: number): Record<string, string> {
   const quota = plan.conversionsPerDay
   if (quota === null) return {}
   const remaining = Math.max(0, quota - used)
