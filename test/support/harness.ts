@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders } from 'node:http'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { buildWhereChanged } from '../../dashboard/build.ts'
 import { createToken } from '../../server/accounts/tokens.ts'
 import type { NewToken, Scope } from '../../server/accounts/tokens.ts'
@@ -17,6 +17,7 @@ import { checkDescribed } from './described.ts'
 import type { Form } from './form.ts'
 import { LAUNCHER, MAIN, NODE_FLAGS, TEST_FLAGS } from './node.ts'
 import { responseOf, start, type ReceivedResponse, type Call } from './request.ts'
+import { processEnds } from './process-ends.ts'
 import { storeSettings } from './store-settings.ts'
 import { usedFolder } from './templates.ts'
 import type { Ends } from './temporary.ts'
@@ -161,10 +162,6 @@ export async function startServer(t: Ends, env: Record<string, string> = {}): Pr
 export type SharedServer = Pick<TestServer, 'clock' | 'newToken' | 'port' | 'token' | 'url'>
 
 let shared: Promise<SharedServer> | undefined
-const ends: (() => unknown)[] = []
-after(async () => {
-  for (const end of ends) await end()
-})
 
 /**
  * The server with default settings that the tests of this process share: a start costs 0.1 s of
@@ -175,7 +172,7 @@ export function shareServer(): Promise<SharedServer> {
 }
 
 async function openShared(): Promise<SharedServer> {
-  const server = await startServer({ after: (end) => void ends.push(end) })
+  const server = await startServer(processEnds)
   let accounts = 0
   const newToken = (wanted: Wanted = {}): Promise<NewToken> =>
     server.newToken({ account: `account-${++accounts}`, ...wanted })

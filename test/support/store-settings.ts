@@ -1,11 +1,11 @@
 // Chooses the store of server tests: SQLite, or with TEST_STORE=postgres a PostgreSQL database per
 // data folder. Test files need no code for it.
-import { after } from 'node:test'
 import type { Place } from './place.ts'
 import { closeDatabases, usedDatabase } from './postgres.ts'
+import { processEnds } from './process-ends.ts'
 
 const databases = new Map<string, Promise<URL>>()
-after(closeDatabases)
+processEnds.after(closeDatabases)
 
 /** The settings for the store of a data folder. */
 export async function storeSettings(

@@ -1,10 +1,11 @@
 // TABLE of stores: contract tests run on each.
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/open.ts'
 import { closeDatabases, freshDatabase, usedDatabase } from './postgres.ts'
 import type { Place } from './place.ts'
+import { processEnds } from './process-ends.ts'
 import { usedFolder } from './templates.ts'
 import { temporaryFolder } from './temporary.ts'
 
@@ -22,7 +23,7 @@ export const emptyPlaceOn: Places = {
   postgres: async (t) => ({ data: temporaryFolder(t), databaseUrl: await freshDatabase() }),
 }
 
-after(closeDatabases)
+processEnds.after(closeDatabases)
 
 type Body = (t: TestContext, place: Place) => Promise<void>
 

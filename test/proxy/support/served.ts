@@ -1,7 +1,6 @@
 // The whole server before fake providers: what a caller of /proxy meets.
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { after } from 'node:test'
 import { ensureAccount } from '../../../server/accounts/accounts.ts'
 import { readConfig } from '../../../server/config/settings.ts'
 import { newId } from '../../../server/common/ids.ts'
@@ -11,6 +10,7 @@ import { openLog } from '../../../server/common/log.ts'
 import { serve, type Running } from '../../../server/app/serve.ts'
 import type { TargetForm } from '../../../server/proxy/target/parse-target.ts'
 import { startFake, type FakeProvider, type Script } from '../../support/providers/fake.ts'
+import { processEnds } from '../../support/process-ends.ts'
 import { storeSettings } from '../../support/store-settings.ts'
 import { usedFolder } from '../../support/templates.ts'
 import type { Ends } from '../../support/temporary.ts'
@@ -124,10 +124,6 @@ export async function startServed(
 }
 
 let shared: Promise<Served> | undefined
-const ends: (() => unknown)[] = []
-after(async () => {
-  for (const end of ends) await end()
-})
 
 /**
  * The server that the tests of this process share, before a provider with this script that has
@@ -135,7 +131,7 @@ after(async () => {
  * rows or connections, or ends the server, needs its own.
  */
 export async function shareServed(script: Script): Promise<Served> {
-  const served = await (shared ??= startServed({ after: (end) => void ends.push(end) }, script))
+  const served = await (shared ??= startServed(processEnds, script))
   served.fake.play(script)
   served.fake.requests.length = 0
   return served
