@@ -100,12 +100,14 @@ export function newestRows(
   { range, limit, index, account }: RowsQuestion,
 ) {
   const { end_user, model, provider, state, outcome, status } = filter
+  // For requests in progress of all accounts, SQLite would read all rows along their numbers.
+  const seq = index === 'open' ? sql<number>`seq + 0` : sql.ref<number>('seq')
   let query = db
     .selectFrom('requests')
     .select(['seq', ...SHOWN])
-    .where('seq', '>=', range.from)
-    .where('seq', '<', range.before)
-    .orderBy('seq', 'desc')
+    .where(seq, '>=', range.from)
+    .where(seq, '<', range.before)
+    .orderBy(seq, 'desc')
     .limit(limit)
   // Literals, not bound: only then does the query use the partial indexes.
   query = query.where('state', index === 'open' ? '=' : '<>', RESERVED_STATE)
