@@ -61,7 +61,7 @@ test("a converter does not inherit the server's environment", async (t) => {
 
 /** TABLE of conversions that end with their process: what it does, and what its caller is told. */
 const FATAL: [deed: string, told: (error: unknown) => boolean][] = [
-  ['run for ever', isProblem('invalid_file', /takes longer than 4 seconds/)],
+  ['run for ever', isProblem('invalid_file', /takes longer than 8 seconds/)],
   ['eat memory in small objects', isProblem('invalid_file', /more memory/)],
   ['eat memory in one array', isProblem('invalid_file', /more memory/)],
   ['eat memory in strings', isProblem('invalid_file', /more memory/)],
@@ -71,7 +71,7 @@ const FATAL: [deed: string, told: (error: unknown) => boolean][] = [
 
 for (const [deed, told] of FATAL) {
   test(`a conversion that tries to ${deed} affects no other`, async (t) => {
-    const converterPool = open(t, { deadline: deed === 'run for ever' ? 4_000 : 240_000 })
+    const converterPool = open(t, { deadline: deed === 'run for ever' ? 8_000 : 240_000 })
     const others = Array.from({ length: 4 }, () => converterPool.run(task('convert'), whole))
     await assert.rejects(converterPool.run(task(deed), whole), told)
     assert.equal((await Promise.all(others)).length, 4)
