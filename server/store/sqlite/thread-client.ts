@@ -81,8 +81,8 @@ class Line {
  * @param module the file that runs in it
  * @param source its database
  * @param onChange called when another process has written to the file
- * @param onFailure called when the thread has died, which only a bug or a broken machine can cause;
- *   all its tasks are rejected
+ * @param onFailure called, once or twice, when the thread has died, which only a bug or a broken
+ *   machine can cause; all its tasks are rejected
  */
 export async function startThread(
   module: URL,
@@ -113,8 +113,10 @@ export async function startThread(
 
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      for (const { reject } of waiting.clear())
-        reject(new StoreError('closed', 'the thread of the store has ended'))
+      const ended = new StoreError('closed', 'the thread of the store has ended')
+      for (const { reject } of waiting.clear()) reject(ended)
+      // After an error, it is the second call.
+      if (!closed) onFailure(ended)
       closed = true
       resolve()
     })
@@ -164,6 +166,7 @@ function untilOpened(
       reject(error)
       onFailure(error)
     })
+    worker.once('exit', (code) => reject(new Error(`a thread of the store ended with ${code}`)))
     worker.on('message', (message: FromThread) => {
       if ('replies' in message) message.replies.forEach(settle)
       else if ('changed' in message) onChange()
