@@ -31,19 +31,21 @@ export interface Boundary {
 }
 
 /**
- * The row a given number of rows before a position (exclusive), counted along the index for the
- * filter; undefined if there are fewer. A statement on the rows from there on is short, however few
- * of them match.
+ * The row a given number of rows before the end of a range, counted along the index for the filter;
+ * undefined if the range has fewer. A statement on the rows from there on is short, however few of
+ * them match.
  */
 export function* boundary(
   db: QueryBuilder,
   index: IndexedFilter,
-  before: number,
+  { from, before }: SeqRange,
   rows: number,
 ): Steps<Boundary | undefined> {
   const found = yield* first(
     along(db, index)
       .select('seq')
+      // PostgreSQL plans the statement only for the partitions of the range.
+      .where('seq', '>=', from)
       .where('seq', '<', before)
       .orderBy('seq', 'desc')
       .limit(1)

@@ -86,8 +86,8 @@ function* sparsestIndex(
   const odd: IndexedFilter = { account, odd: true }
   if (key === undefined && child === undefined) return odd
   const [ofOwn, ofOdd] = [
-    yield* boundary(db, own, range.before, WIDTH.first),
-    yield* boundary(db, odd, range.before, WIDTH.first),
+    yield* boundary(db, own, range, WIDTH.first),
+    yield* boundary(db, odd, range, WIDTH.first),
   ]
   return ofOwn !== undefined && (ofOdd === undefined || ofOdd.seq < ofOwn.seq) ? odd : own
 }
@@ -112,9 +112,9 @@ class BackwardSearch implements Found {
   *run(): Steps<void> {
     const { range, filter } = this.#search
     if (!isSummed(filter)) return void (yield* this.#scan(range))
-    const top = yield* boundary(this.#db, this.#index, range.before, 1)
-    const bound = yield* boundary(this.#db, this.#index, range.before, this.#width)
-    const newest = { from: Math.max(range.from, bound?.seq ?? 0), before: range.before }
+    const top = yield* boundary(this.#db, this.#index, range, 1)
+    const bound = yield* boundary(this.#db, this.#index, range, this.#width)
+    const newest = { from: bound?.seq ?? range.from, before: range.before }
     if (yield* this.#scan(newest)) return
     if (top === undefined || bound === undefined || bound.seq <= range.from) return
     yield* this.#skip(bound, Math.max(2 * CLOCK_ROOM, top.created_at - bound.created_at))
@@ -125,8 +125,8 @@ class BackwardSearch implements Found {
     const { filter, limit, account, budget } = this.#search
     let ms = yield* elapsed()
     for (let before = high; before > low;) {
-      const bound = yield* boundary(this.#db, this.#index, before, this.#width)
-      const from = Math.max(low, bound?.seq ?? 0)
+      const bound = yield* boundary(this.#db, this.#index, { from: low, before }, this.#width)
+      const from = bound?.seq ?? low
       const query = newestRows(this.#db, filter, {
         range: { from, before },
         limit: limit - this.rows.length,

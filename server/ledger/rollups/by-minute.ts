@@ -25,8 +25,8 @@ export function* minuteSpans(
   const { low: start } = yield* bracketOf(db, ends, Math.floor(from / MINUTE) * MINUTE, MINUTE)
   const spans = []
   for (let before = Number.MAX_SAFE_INTEGER; before > start;) {
-    const bound = yield* boundary(db, { account, key }, before, AT_ONCE)
-    const low = Math.max(start, bound?.seq ?? 0)
+    const bound = yield* boundary(db, { account, key }, { from: start, before }, AT_ONCE)
+    const low = bound?.seq ?? start
     spans.push({ from: low, before })
     before = low
   }
