@@ -13,6 +13,8 @@ export interface Turns {
    * `spend` and stayed below it.
    */
   readonly turn: number
+  /** Whether more pieces have to wait for a later turn. */
+  readonly isBusy: boolean
   /**
    * Counts a piece that was done without asking. @returns whether the bound had already been
    * reached, so that it should have waited
@@ -20,6 +22,11 @@ export interface Turns {
   spend(): boolean
   /** Calls `work`, synchronously unless this turn of the event loop has reached the bound. */
   schedule(owner: Owner, work: () => void): void
+  /**
+   * Calls `work` in a later turn of the event loop, when it is the owner's turn.
+   * @param cost pieces; 0 for work that counts itself
+   */
+  defer(owner: Owner, work: () => void, cost?: number): void
 }
 
 /** Creates turns of `limit` pieces of work each. */

@@ -15,6 +15,11 @@ export type ConnectionUser = Omit<ResponseEvents, 'onSwitch'> & {
   onReady(): void
   /** The socket takes more bytes again. */
   onDrain(): void
+  /**
+   * Whether bytes that have arrived must wait, because enough were read in this turn of the event
+   * loop; then `read` is called in a later turn.
+   */
+  waitsToRead(read: () => void): boolean
   /** The connection is gone before the response was complete. */
   onConnectionLost(error: Error): void
   /** Ends the exchange if it has timed out. @param now monotonic milliseconds */
@@ -36,6 +41,8 @@ export class ClientConnection implements ResponseEvents {
   #user: ConnectionUser | null = null
   #ready = false
   #error: Error | null = null
+  /** Copies of bytes that wait to be read. */
+  #unread: Buffer[] = []
   #onLost: (connection: ClientConnection) => void
   readonly #socketUser: SocketUser
 
@@ -90,6 +97,7 @@ export class ClientConnection implements ResponseEvents {
   /** Closes the connection without further callbacks to its user. */
   destroy(): void {
     this.#user = null
+    this.#unread = []
     this.parser.stop()
     this.socket.destroy()
   }
@@ -141,6 +149,23 @@ export class ClientConnection implements ResponseEvents {
     // For example, a server's 408 for an idle connection, which belongs to no request.
     if (this.reused && !this.#user.writeStarted)
       return this.#fail(new ProtocolError('the upstream sent bytes before a request'))
+    if (this.#unread.length > 0 || this.#user.waitsToRead(this.#readWaiting))
+      this.#unread.push(Buffer.from(chunk))
+    else this.#parse(chunk)
+  }
+
+  /** Reads the bytes that wait, if it still has a user. */
+  readonly #readWaiting = (): void => {
+    const pieces = this.#unread
+    this.#unread = []
+    for (const piece of pieces) {
+      // A response was complete before these bytes.
+      if (this.#user === null) return this.destroy()
+      this.#parse(piece)
+    }
+  }
+
+  #parse(chunk: Buffer): void {
     try {
       this.parser.push(chunk)
     } catch (error) {
@@ -158,6 +183,7 @@ export class ClientConnection implements ResponseEvents {
   }
 
   readonly #onEnded = (): void => {
+    this.#readWaiting()
     if (this.#user === null) return this.destroy()
     try {
       this.parser.finish()
@@ -169,6 +195,7 @@ export class ClientConnection implements ResponseEvents {
   }
 
   readonly #onClosed = (): void => {
+    this.#readWaiting()
     this.#onLost(this)
     this.#fail(this.#error ?? new ProtocolError('the upstream closed the connection'))
   }

@@ -203,6 +203,15 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     this.#writer?.onDrain()
   }
 
+  waitsToRead(read: () => void): boolean {
+    const { reads } = this.#pool
+    // A response that switches protocols is read at once: its bytes get another reader.
+    if (!reads.isBusy || this.#isAwaitingTurn || this.#request.upgrade === true) return false
+    this.#moved = true
+    this.#awaitTurn(read)
+    return true
+  }
+
   onInterim(status: number, reason: string, headers: RawHeaders): void {
     this.#moved = true
     // We never send Expect (our own server answers the caller's), so nothing waits for 100.
@@ -242,14 +251,21 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     const isBusy = this.#waitedForTurn || this.#lastReadTurn >= reads.turn - 1
     this.#lastReadTurn = reads.turn
     this.#waitedForTurn = reads.spend() && isBusy
-    if (!this.#waitedForTurn) return
+    if (this.#waitedForTurn) this.#awaitTurn()
+  }
+
+  /** Reads no more until it is its owner's turn. @param read what to read then, which counts itself */
+  #awaitTurn(read?: () => void): void {
     this.#isAwaitingTurn = true
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection calls this while it is assigned
     this.#connection!.socket.pause()
-    reads.schedule(this.#owner, () => {
+    const next = (): void => {
       this.#isAwaitingTurn = false
+      if (this.#done) return
+      read?.()
       this.#resumeSocket()
-    })
+    }
+    this.#pool.reads.defer(this.#owner, next, read === undefined ? 1 : 0)
   }
 
   #resumeSocket(): void {
@@ -259,6 +275,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   onEnd(trailers: RawHeaders): void {
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection calls this while it is assigned
     const connection = this.#connection!
+    this.#pool.reads.spend()
     this.#finish()
     connection.unassign()
     // The response came before the whole request was sent: the rest would be read as the next
