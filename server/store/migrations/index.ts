@@ -58,7 +58,7 @@ export interface Migration {
   readonly name: string
   /**
    * SQL that only PostgreSQL runs, before the transaction, each statement on its own: slow work
-   * without locks. It may run several times, also at once.
+   * without locks on tables. It may run again, if a process is killed meanwhile.
    */
   readonly prepare?: readonly string[]
   /** SQL that only PostgreSQL runs, before `up`. */

@@ -23,6 +23,8 @@ const OLDEST = 150_000
  */
 export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<void> {
   await withClient(url, async (client) => {
+    // Held until the connection ends, even if this process is killed.
+    await client.query(`select pg_advisory_lock(${lockNumber('migrations')})`)
     let next = await runPending(client, db, now, null)
     while (next !== null) {
       for (const sql of next.prepare ?? []) await client.query(sql)
@@ -41,8 +43,7 @@ async function runPending(
   now: number,
   prepared: Migration | null,
 ): Promise<Migration | null> {
-  // Held until the transaction ends, even if this process is killed.
-  await client.query(`begin; select pg_advisory_xact_lock(${lockNumber('migrations')})`)
+  await client.query('begin')
   await client.query(CREATE_MIGRATIONS)
   let next: Migration | null = null
   for (const migration of pending((await client.query(SELECT_MIGRATIONS)).rows)) {
