@@ -56,7 +56,7 @@ const WITHIN_TEXT = new RegExp(
 
 /** Redacts secrets in text from elsewhere before it is stored or repeated; public ids stay. */
 export function withoutSecrets(text: string): string {
-  return text.replace(WITHIN_TEXT, '$1…')
+  return text.length < SECRET_TEXT_LENGTH ? text : text.replace(WITHIN_TEXT, '$1…')
 }
 
 /**

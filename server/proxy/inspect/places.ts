@@ -1,6 +1,6 @@
 // The places where a request names models and stored objects: headers, query, and paths in its
 // body.
-import { SECRET_TEXT_LENGTH, withoutSecrets } from '../../common/secrets.ts'
+import { withoutSecrets } from '../../common/secrets.ts'
 import { type WantedPaths, wantPaths } from '../json/paths.ts'
 import { idOf, NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
@@ -95,8 +95,7 @@ const MAX_LOGGED_LENGTH = 300
 
 /** The model for the ledger, which may be any text; null if there is none. */
 export function loggedModel(model: string | null | undefined): string | null {
-  if (!model || model.length > MAX_LOGGED_LENGTH) return null
-  return model.length < SECRET_TEXT_LENGTH ? model : withoutSecrets(model)
+  return !model || model.length > MAX_LOGGED_LENGTH ? null : withoutSecrets(model)
 }
 
 /** A prefix before a colon that is part of the id: `ag:0684fac8:20250612:name:1a2b3c4d`. */
