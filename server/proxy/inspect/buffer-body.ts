@@ -3,7 +3,10 @@
 // buffer.
 import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
+import type { OutboundRequest } from '../../http1/client/client.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
+import type { CompleteBody, InspectionTarget } from './inspected-request.ts'
+import { outboundTrailers } from './outside-body.ts'
 
 /** A complete body, or why it was not read completely. */
 export type BufferedBody =
@@ -212,6 +215,23 @@ class BodyBuffer implements BodySink {
       }
     }
     this.#resolve?.(result)
+  }
+}
+
+/** The outbound body of a request whose body is buffered completely; null if it has none. */
+export function heldBody(
+  { exchange: { body }, provider, match }: InspectionTarget,
+  { pieces, trailers }: CompleteBody,
+): OutboundRequest['body'] {
+  if (body === null) return null
+  return {
+    length: body.length,
+    held: pieces,
+    freesHeld: true,
+    heldTrailers: trailers,
+    rest: null,
+    observe: null,
+    trailers: (raw) => outboundTrailers(raw, { provider, match }),
   }
 }
 

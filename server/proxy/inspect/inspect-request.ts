@@ -3,7 +3,7 @@
 import type { CachedKey } from '../../keys/cache.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
-import { bufferBody, discardBody } from './buffer-body.ts'
+import { bufferBody, discardBody, heldBody } from './buffer-body.ts'
 import { BUFFERS_FULL } from './checked-upload.ts'
 import { headerRefs } from './header-refs.ts'
 import { inspectPartial, inspectStreamed } from './inspect-streamed.ts'
@@ -17,7 +17,6 @@ import {
 } from './inspected-request.ts'
 import { Inspection } from './inspection.ts'
 import { headModel } from './observer.ts'
-import { outboundBody } from './outbound-body.ts'
 import { loggedModel } from './places.ts'
 import { modelOf, needsBody, resolveModels } from './resolve-models.ts'
 import type { InspectionQueue } from './scheduler.ts'
@@ -148,7 +147,7 @@ function inspectBuffered(
   const { exchange, key, provider, match, pathAndQuery } = target
   const { headers } = exchange
   const { findings } = inspection
-  const body = outboundBody(target, complete, null, [])
+  const body = heldBody(target, complete)
   const trailerRefs = headerRefs(provider, complete.trailers)
   const outsideProse = (): readonly ObjectRef[] =>
     match.objects.concat(inspection.mentionedOutsideProse(), trailerRefs)

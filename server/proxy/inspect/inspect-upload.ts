@@ -5,16 +5,21 @@ import type { OutboundRequest } from '../../http1/client/client.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
-import { bufferBody, discardBody } from './buffer-body.ts'
+import { bufferBody, discardBody, heldBody } from './buffer-body.ts'
 import { ambiguous, CheckedUpload } from './checked-upload.ts'
-import { inspectPartial, tooLarge } from './inspect-streamed.ts'
+import {
+  batchLinesOf,
+  inspectPartial,
+  streamedBody,
+  tooLarge,
+  withLines,
+} from './inspect-streamed.ts'
 import {
   PLAIN,
   type InspectedRequest,
   type InspectionDeps,
   type InspectionTarget,
 } from './inspected-request.ts'
-import { batchLinesOf, outboundBody, withLines } from './outbound-body.ts'
 import { loggedModel } from './places.ts'
 import { modelOf, resolveModels } from './resolve-models.ts'
 import { uploadReaderOf } from './upload-kind.ts'
@@ -49,9 +54,9 @@ export async function inspectUpload(
     while (!reader.settle()) await nextTurn()
     if (reader.problem !== null) throw ambiguous(reader.problem)
     const named = reader.takeNews()
-    if (buffered.ok) return uploaded(target, named, outboundBody(target, buffered, null, []), null)
+    if (buffered.ok) return uploaded(target, named, heldBody(target, buffered), null)
     const upload = new CheckedUpload(body, reader, slot)
-    const streamed = outboundBody(target, null, null, buffered.pieces)
+    const streamed = streamedBody(target, buffered.pieces, null)
     return uploaded(target, named, streamed && { ...streamed, rest: upload }, upload)
   } catch (error) {
     // The rest of a partly read body.

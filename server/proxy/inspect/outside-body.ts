@@ -1,9 +1,12 @@
 // Finds the model of a request outside its body: in its query, in headers and trailers, and in its
 // content type.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
+import { requestHeaders } from '../forward/apply-header-rules.ts'
 import { compileRules, plainName } from '../forward/header-rules.ts'
+import type { Match } from '../providers/endpoint.ts'
 import type { ModelPlace } from '../providers/endpoint-row.ts'
 import { looseName } from '../providers/object-ref.ts'
+import type { Provider } from '../providers/provider.ts'
 
 /**
  * A parameter's name that some server reads as `model`: `Model`, `model[]`, `model[a]`, `+model`.
@@ -97,10 +100,17 @@ const isBarredFromTrailers = compileRules([
 ])
 
 /**
- * The trailers that may be forwarded: none that would change a decision if a server treated it as a
- * header.
+ * The trailers of a request that may be forwarded: none that would change a decision if a server
+ * treated it as a header.
  */
-export function trailersOf(trailers: readonly string[], names: readonly string[]): string[] {
+export function outboundTrailers(
+  received: readonly string[],
+  { provider, match }: { readonly provider: Provider; readonly match: Match },
+): string[] {
+  if (received.length === 0) return []
+  const trailers = requestHeaders(received, provider, match.endpoint)
+  const place = match.endpoint?.model
+  const names = (place !== undefined && 'body' in place ? place.headers : undefined) ?? []
   const kept: string[] = []
   for (let i = 0; i < trailers.length; i += 2) {
     const plain = plainName(nameAt(trailers, i))
