@@ -2,7 +2,7 @@
 // total length, headers' length, checksum, headers, payload, checksum.
 // https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream
 import { parseJson } from '../json/paths.ts'
-import { Candidates, findMarker } from './candidates.ts'
+import { Candidates, findMarker } from './event-stream.ts'
 import type { CreatedIds } from './created-ids.ts'
 import { LARGEST_EVENT, type Reader } from './reader.ts'
 import type { Finding } from './usage.ts'

@@ -8,7 +8,7 @@ import { CreatedIds, NOTHING_CREATED, type CreatedPaths } from './created-ids.ts
 import { JsonReader } from './json.ts'
 import type { Reader } from './reader.ts'
 import { begunUploads, usageInHeaders } from './response-headers.ts'
-import { SseReader } from './sse.ts'
+import { SseReader } from './event-stream.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './usage.ts'
 import type { Match } from '../providers/endpoint.ts'
 import { objectRef, type ObjectRef } from '../providers/object-ref.ts'

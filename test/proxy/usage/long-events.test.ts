@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CreatedIds } from '../../../server/proxy/usage/created-ids.ts'
 import { LARGEST_EVENT } from '../../../server/proxy/usage/reader.ts'
-import { SseReader } from '../../../server/proxy/usage/sse.ts'
+import { SseReader } from '../../../server/proxy/usage/event-stream.ts'
 
 const USAGE = 'data: {"usage":{"prompt_tokens":5,"completion_tokens":1}}'
 
