@@ -16,13 +16,9 @@ import {
   type RequestCredential,
 } from './authenticate-request.ts'
 import type { FailureCode } from './credentials/health.ts'
-import {
-  forwardRequest,
-  guardsOf,
-  outboundRequest,
-  type Forwardable,
-} from './forward/forward-request.ts'
+import { forwardRequest, outboundRequest, type Forwardable } from './forward/forward-request.ts'
 import type { RelayResult } from './forward/relay.ts'
+import { ResponseGuards } from './forward/response-guards.ts'
 import { ResponseRecorder, type RecorderDeps } from './forward/response-recorder.ts'
 import { GatewayError } from './gateway-error.ts'
 import { namesObjects } from './inspect/header-refs.ts'
@@ -238,10 +234,13 @@ async function forwardAdmitted(
     namesForeignObject: match.objects.length > 0 && namesForeignObject(deps.objects, request),
     mayStartBatch: lines === null ? null : () => mayStartBatch(deps.objects, request, lines),
   })
-  const guards = guardsOf(deps, exchange, request, forwardable, (error) => {
+  const refuse = (error: unknown): void => {
     if (sendError(deps, context, error))
       recorder.replacedBy = error instanceof GatewayError ? error.code : 'internal_error'
-  })
+  }
+  const guards = isGuarded(request, inspected)
+    ? new ResponseGuards(deps, exchange, forwardable, refuse)
+    : null
   const outbound = outboundRequest(deps.routes, exchange, forwardable, guards)
 
   // 8. Stream both ways.
@@ -264,11 +263,16 @@ async function forwardAdmitted(
       `The proxy was stopped before ${provider.name} answered. ${provider.name} may have processed the request.`,
       ['Retry-After', '1'],
     )
-  const { models, objects, secrets, upload } = guards
-  if (![models, objects, secrets, upload].some((guard) => guard?.replaced === true))
+  if (guards?.replaced !== true)
     logRequest(deps, context, result.status ?? 0, code === null ? null : { code, model }, stats)
   return false
 }
+
+/** Whether a response is checked before its caller sees it: that of a model is passed on unread. */
+const isGuarded = (
+  { match, method }: Forwardable['request'],
+  { upload }: Forwardable['inspected'],
+): boolean => match.class !== 'model' || method === 'GET' || upload !== null
 
 /** Steps 8 and 9 of a socket, which has its own rows. @throws GatewayError if it was not opened */
 async function openSocket(
