@@ -6,7 +6,7 @@ import { ConnectionProblems } from '../../server/common/connection-errors.ts'
 import { createTurns } from '../../server/common/fairness/turn-budget.ts'
 import { countBuffersTowardHeapLimit } from '../../server/common/external-memory.ts'
 import { openLog } from '../../server/common/log.ts'
-import { relay } from '../../server/proxy/forward/relay.ts'
+import { relay } from '../../server/proxy/forward/forward-request.ts'
 import { createHttpClient, destinationOf } from '../../server/http1/client/client.ts'
 
 countBuffersTowardHeapLimit()

@@ -16,8 +16,12 @@ import {
   type RequestCredential,
 } from './authenticate-request.ts'
 import type { FailureCode } from './credentials/health.ts'
-import { forwardRequest, outboundRequest, type Forwardable } from './forward/forward-request.ts'
-import type { RelayResult } from './forward/relay.ts'
+import {
+  forwardRequest,
+  outboundRequest,
+  type Forwardable,
+  type RelayResult,
+} from './forward/forward-request.ts'
 import { ResponseGuards } from './forward/response-guards.ts'
 import { ResponseRecorder, type RecorderDeps } from './forward/response-recorder.ts'
 import { GatewayError } from './gateway-error.ts'

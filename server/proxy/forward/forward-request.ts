@@ -1,15 +1,26 @@
-// Steps 7 and 8: attaches the credential, sends the request, and relays the response.
-import type { HttpClient, OutboundRequest } from '../../http1/client/client.ts'
-import type { HttpExchange } from '../../http1/exchange.ts'
+// Steps 7 and 8: attaches the credential, sends the request, and relays its response to the caller,
+// piece by piece, each side at the other's pace. Every request is sent once, whatever the provider
+// answers.
+import {
+  UpstreamError,
+  type HttpClient,
+  type OutboundRequest,
+  type PendingRequest,
+  type ResponseHandler,
+} from '../../http1/client/client.ts'
+import type { HttpExchange, ResponseListener } from '../../http1/exchange.ts'
+import type { RawHeaders } from '../../http1/header-fields.ts'
+import type { RawConnection } from '../../http1/raw-connection.ts'
 import type { AdmittedRequest } from '../admission/admit-request.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
 import type { InspectedRequest } from '../inspect/inspected-request.ts'
+import type { Mask } from '../masking/mask.ts'
+import { MaskedResponse, type ResponseOutput } from '../masking/masked-response.ts'
 import type { ObjectRequest } from '../objects/ownership.ts'
 import type { Upstream } from '../providers/provider.ts'
 import { upgradeHeaders, type SocketRequest } from '../socket/open-socket.ts'
 import type { Route, RouteCache } from '../target/find-route.ts'
 import { authOf, requestHeaders, withCredential } from './apply-header-rules.ts'
-import { relay, type RelayResult, type ResponseFilter } from './relay.ts'
 import type { ResponseGuards } from './response-guards.ts'
 
 /** A request to forward to a provider. */
@@ -58,6 +69,43 @@ export function outboundRequest(
     : { ...outbound, headers: [...outbound.headers, ...upgradeHeaders(socket)], upgrade: true }
 }
 
+/** Observers of a response in transit. None of them can delay it. */
+export type ResponseFilter = {
+  /** Masks secrets in redirects and errors; null: nothing to mask. */
+  readonly mask: Mask | null
+  /** The upstream's head; returns the headers that the caller gets. */
+  head(status: number, headers: RawHeaders): RawHeaders
+  /** The fields of an interim response, or the trailers; returns those that the caller gets. */
+  fields(raw: RawHeaders): RawHeaders
+  /** Body bytes on their way to the caller. The memory is only lent for the call. */
+  body(chunk: Buffer): void
+}
+
+/**
+ * Responses from this status on are written by a server, not by a model: redirects and errors. They
+ * are short, and may repeat the request.
+ */
+const FIRST_MASKED_STATUS = 300
+
+/** How a relayed request ended. */
+export type RelayResult = {
+  /**
+   * `complete`: the caller got the whole response. `failed`: there was no response, and the caller
+   * has nothing yet. `broken`: the upstream failed midway, and the caller's connection was reset.
+   * `aborted`: the caller left. `shutdown`: this server stopped before the response was complete.
+   * `switched`: see below.
+   */
+  outcome: 'switched' | 'complete' | 'failed' | 'broken' | 'aborted' | 'shutdown'
+  /** The upstream's status, once its head has arrived. */
+  status: number | null
+  error: UpstreamError | null
+  /** Body bytes of the request sent upstream, and of the response sent to the caller. */
+  bytesIn: number
+  bytesOut: number
+  /** The connection, if the provider has switched protocols; the caller has nothing yet. */
+  switched?: { readonly headers: RawHeaders; readonly connection: RawConnection }
+}
+
 /** Step 8: streams both ways. */
 export function forwardRequest(
   client: HttpClient,
@@ -70,4 +118,150 @@ export function forwardRequest(
   return guards.relay((guarded, path = outbound.path) =>
     relay(client, { ...outbound, path }, guarded, filter),
   )
+}
+
+/**
+ * Relays one request. If the caller disconnects, the upstream request is aborted immediately. If
+ * the upstream fails midway, the caller's connection is reset, because a clean end would look like
+ * a complete response.
+ */
+export function relay(
+  sender: HttpClient,
+  request: OutboundRequest,
+  exchange: HttpExchange,
+  filter: ResponseFilter,
+): Promise<RelayResult> {
+  // If the caller has left while its request was inspected, the upstream gets nothing.
+  if (exchange.closed)
+    return Promise.resolve({
+      outcome: 'aborted',
+      status: null,
+      error: null,
+      bytesIn: 0,
+      bytesOut: 0,
+    })
+  return new Promise((resolve) => new Relay(exchange, filter, resolve).start(sender, request))
+}
+
+class Relay implements ResponseHandler, ResponseListener {
+  readonly #exchange: HttpExchange
+  readonly #filter: ResponseFilter
+  /** The sink for the response. */
+  #output: ResponseOutput
+  readonly #resolve: (relayed: RelayResult) => void
+  #request: PendingRequest | null = null
+  #status: number | null = null
+  #bytesOut = 0
+  #done = false
+
+  constructor(
+    exchange: HttpExchange,
+    filter: ResponseFilter,
+    resolve: (relayed: RelayResult) => void,
+  ) {
+    this.#exchange = exchange
+    this.#output = exchange
+    this.#filter = filter
+    this.#resolve = resolve
+  }
+
+  start(sender: HttpClient, request: OutboundRequest): void {
+    this.#exchange.watch(this)
+    this.#request = sender.send(request, this)
+    // The request's body may have ended the relay.
+    if (this.#done) this.#request.abort()
+  }
+
+  onInterim(status: number, reason: string, headers: RawHeaders): void {
+    this.#exchange.writeInterim(
+      status,
+      this.#filter.mask?.text(reason) ?? reason,
+      this.#filter.fields(headers),
+    )
+  }
+
+  onHead(status: number, reason: string, headers: RawHeaders): void {
+    this.#status = status
+    const mask = status >= FIRST_MASKED_STATUS ? this.#filter.mask : null
+    if (mask !== null)
+      this.#output = new MaskedResponse(this.#exchange, mask, () => this.#abandon())
+    this.#output.writeHead(status, reason, this.#filter.head(status, headers))
+  }
+
+  onBody(chunk: Buffer): void {
+    this.#bytesOut += chunk.length
+    this.#output.write(chunk)
+    this.#filter.body(chunk)
+  }
+
+  onSwitch(headers: RawHeaders, connection: RawConnection): void {
+    if (this.#exchange.closed) {
+      connection.destroy()
+      return this.#end('aborted')
+    }
+    this.#end('switched', null, { headers, connection })
+  }
+
+  /** Pieces that arrive together are sent together in one write. */
+  onPause(): void {
+    if (!this.#output.flush()) this.#request?.pause()
+  }
+
+  onEnd(trailers: RawHeaders): void {
+    this.#output.end(trailers.length === 0 ? trailers : this.#filter.fields(trailers))
+    this.#output.flush()
+  }
+
+  onError(error: UpstreamError): void {
+    if (!this.#exchange.headersSent) return this.#end('failed', error)
+    this.#end('broken', error)
+    this.#exchange.reset()
+  }
+
+  onDrain(): void {
+    this.#request?.resume()
+  }
+
+  /**
+   * The response is complete only when the system has accepted it; until then, the caller may still
+   * disconnect.
+   */
+  onFinish(): void {
+    this.#end('complete')
+  }
+
+  onClose(): void {
+    this.#request?.abort()
+    this.#end('aborted')
+  }
+
+  /** A response that has begun is reset; otherwise, the caller gets a 503. */
+  onShutdown(): void {
+    this.#request?.abort()
+    this.#end('shutdown')
+    if (this.#exchange.headersSent) this.#exchange.reset()
+  }
+
+  /** The error cannot be searched, or no further. */
+  #abandon(): void {
+    this.#request?.abort()
+    this.onError(new UpstreamError('unreachable', 'the error of the upstream cannot be searched'))
+  }
+
+  #end(
+    outcome: RelayResult['outcome'],
+    error: UpstreamError | null = null,
+    switched?: RelayResult['switched'],
+  ): void {
+    if (this.#done) return
+    this.#done = true
+    this.#resolve({
+      ...(switched === undefined ? {} : { switched }),
+      outcome,
+      status: this.#status,
+      error,
+      bytesIn: this.#request?.bytesSent ?? 0,
+      bytesOut: this.#bytesOut,
+    })
+  }
 }

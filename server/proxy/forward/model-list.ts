@@ -14,7 +14,7 @@ import { acceptIdentity } from '../objects/ownership.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { RelayResult } from './relay.ts'
+import type { RelayResult } from './forward-request.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 

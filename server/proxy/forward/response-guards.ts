@@ -9,7 +9,7 @@ import { GuardedList } from '../objects/checked-list.ts'
 import type { FeedGuard } from '../objects/feed-guard.ts'
 import type { ObjectOwners } from '../objects/objects.ts'
 import { acceptIdentity, checkOwnership, guardList } from '../objects/ownership.ts'
-import type { Forwardable } from './forward-request.ts'
+import type { Forwardable, RelayResult } from './forward-request.ts'
 import {
   FilteredModelList,
   isLimitedList,
@@ -17,7 +17,6 @@ import {
   relayMorePages,
   unconditional,
 } from './model-list.ts'
-import type { RelayResult } from './relay.ts'
 import { SecretGuard } from './secret-guard.ts'
 import { UploadGuard } from './upload-guard.ts'
 

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { chunk, head, type Call } from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
 import type { ResponseListener, HttpExchange } from '../../../server/http1/exchange.ts'
-import { relay } from '../../../server/proxy/forward/relay.ts'
+import { relay } from '../../../server/proxy/forward/forward-request.ts'
 import type { OutboundRequest, HttpClient } from '../../../server/http1/client/client.ts'
 import { ANTHROPIC, startServed } from '../support/served.ts'
 
