@@ -25,7 +25,7 @@ export const SWAPS: readonly Swap[] = [
   },
   {
     name: 'routes are not worked out again',
-    file: 'server/proxy/target/find-route.ts',
+    file: 'server/proxy/find-route.ts',
     from: 'MAX_ADDRESS_LENGTH = 1_024',
     to: 'MAX_ADDRESS_LENGTH = -1',
   },

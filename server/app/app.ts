@@ -35,7 +35,7 @@ import { tokenRoutes } from '../api/tokens.ts'
 import { usageRoutes } from '../api/usage.ts'
 import { describeApi } from '../api/openapi.ts'
 import type { Proxy } from '../proxy/index.ts'
-import { isProxyTarget } from '../proxy/target/parse-target.ts'
+import { isProxyTarget } from '../proxy/parse-target.ts'
 import type { Store } from '../store/open.ts'
 
 import {

@@ -7,7 +7,7 @@ import type { HttpExchange } from '../http1/exchange.ts'
 import type { RequestListeners } from '../http1/listen.ts'
 import { NodeExchange } from '../http1/node-exchange.ts'
 import { errorResponse } from '../proxy/error-response.ts'
-import { isProxyTarget } from '../proxy/target/parse-target.ts'
+import { isProxyTarget } from '../proxy/parse-target.ts'
 import { PROXY_PATH } from './listening.ts'
 import { isUnreachable } from '../store/unreachable.ts'
 import {

@@ -14,7 +14,7 @@ import { GatewayError, rateLimitExceeded, serviceUnavailable } from './gateway-e
 import { decodedFully } from './providers/object-ref.ts'
 import type { Provider } from './providers/provider.ts'
 import { keysIn } from './socket/subprotocols.ts'
-import type { QueryCredential } from './target/parse-target.ts'
+import type { QueryCredential } from './parse-target.ts'
 
 /**
  * TABLE of headers, besides `Authorization` and the one in the provider's row, in which clients

@@ -27,7 +27,7 @@ import type { ProviderTable } from './providers/table.ts'
 import type { InvalidProvider } from './providers/added-provider.ts'
 import { probe, type Probe } from './credentials/probe.ts'
 import { createHttpClient, type HttpClient } from '../http1/client/client.ts'
-import { createRouteCache } from './target/find-route.ts'
+import { createRouteCache } from './find-route.ts'
 
 /**
  * The proxy of a process, with the parts that the API and shutdown need. Dispose of it at shutdown.

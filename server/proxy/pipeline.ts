@@ -42,7 +42,7 @@ import { sendPreflight, recordRefusal, sendJson, sendError, type ErrorDeps } fro
 import { RequestShares, type RequestSlot, type SharesLimits } from './admission/request-shares.ts'
 import { socketOf } from './socket/open-socket.ts'
 import { runSocket, type SocketDeps, type SocketResult } from './socket/run-socket.ts'
-import { addressOf, refuseNavigation, type RouteCache } from './target/find-route.ts'
+import { addressOf, refuseNavigation, type RouteCache } from './find-route.ts'
 
 /** Sizes in bytes, times in milliseconds, and numbers of requests. */
 export type ProxyLimits = InspectionDeps['limits'] & SharesLimits & SocketDeps['limits']

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { CLIENTS, fillTemplate } from '../../server/common/clients.ts'
 import { clientsPage } from '../../scripts/clients-page.ts'
 import { createProviderTable } from '../../server/proxy/providers/table.ts'
-import { readTarget } from '../../server/proxy/target/parse-target.ts'
+import { readTarget } from '../../server/proxy/parse-target.ts'
 import { MAIN, NODE_FLAGS } from '../support/node.ts'
 import { refusalOf } from './in-process.ts'
 

@@ -14,13 +14,13 @@ const FOLDERS = [
   'server/http1/client',
   'server/http1/websocket',
   'server/keys',
+  'server/proxy',
   'server/proxy/forward',
   'server/proxy/inspect',
   'server/proxy/json',
   'server/proxy/masking',
   'server/proxy/objects',
   'server/proxy/socket',
-  'server/proxy/target',
   'server/proxy/usage',
 ]
 /** Names of what reads. */
@@ -40,6 +40,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
   GivenIdReader: 'Reads the keys of a body for which no row gives places: Inspection.',
   KeyedToolReader: 'Reads the tools of a body: Inspection.',
+  readCredential: 'Reads fields of a head, which RequestParser bounds.',
   readDisposition: 'Reads the head of a part, which PartReader bounds: MultipartReader.',
   readRelated: 'Reads the head of a part, which PartReader bounds: MultipartReader.',
   PartReader: 'Reads the parts of a form: Inspection.',

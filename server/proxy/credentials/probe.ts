@@ -5,7 +5,7 @@ import { withCredential } from '../forward/apply-header-rules.ts'
 import type { ProbeCall, Provider } from '../providers/provider.ts'
 import { type ProviderTable } from '../providers/table.ts'
 import type { HttpClient, UpstreamError } from '../../http1/client/client.ts'
-import type { RouteCache } from '../target/find-route.ts'
+import type { RouteCache } from '../find-route.ts'
 
 /** The test request of most providers. */
 const USUAL: ProbeCall = { path: '/v1/models' }

@@ -19,7 +19,7 @@ import { MaskedResponse, type ResponseOutput } from '../masking/masked-response.
 import type { ObjectRequest } from '../objects/ownership.ts'
 import type { Upstream } from '../providers/provider.ts'
 import { upgradeHeaders, type SocketRequest } from '../socket/open-socket.ts'
-import type { Route, RouteCache } from '../target/find-route.ts'
+import type { Route, RouteCache } from '../find-route.ts'
 import { authOf, requestHeaders, withCredential } from './apply-header-rules.ts'
 import type { ResponseGuards } from './response-guards.ts'
 

@@ -24,7 +24,7 @@ import { GATEWAY_ERRORS, type GatewayErrorCode } from '../error-response.ts'
 import type { ResponseFilter, RelayResult } from './forward-request.ts'
 import type { RequestContext, ForwardedStats } from '../request-context.ts'
 import { ErrorText } from './upstream-error.ts'
-import type { Route } from '../target/find-route.ts'
+import type { Route } from '../find-route.ts'
 
 /** Dependencies shared by all recorders. */
 export interface RecorderDeps {

@@ -3,7 +3,7 @@ import { BROWSER_CHALLENGE } from './header-rules.ts'
 import type { Mask } from '../masking/mask.ts'
 import type { Upstream } from '../providers/provider.ts'
 import type { ProviderTable } from '../providers/table.ts'
-import { readAddress, type TargetForm } from '../target/parse-target.ts'
+import { readAddress, type TargetForm } from '../parse-target.ts'
 
 /** The data for rewriting response headers. */
 export interface ResponseContext {

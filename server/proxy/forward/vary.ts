@@ -2,7 +2,7 @@
 import { valueAt, type RawHeaders } from '../../http1/header-fields.ts'
 import { KEY_HEADERS } from '../authenticate-request.ts'
 import type { Provider } from '../providers/provider.ts'
-import { isBare, TARGET_HEADER } from '../target/find-route.ts'
+import { isBare, TARGET_HEADER } from '../find-route.ts'
 
 /**
  * Headers that allow caching or revalidation of a response (RFC 9111, sections 4.2 and 4.3). Most

@@ -2,8 +2,8 @@
 // call it.
 import type { CachedKey } from '../../keys/cache.ts'
 import { GatewayError } from '../gateway-error.ts'
-import type { Route } from '../target/find-route.ts'
-import type { UpstreamAddress } from '../target/parse-target.ts'
+import type { Route } from '../find-route.ts'
+import type { UpstreamAddress } from '../parse-target.ts'
 import { changesStored } from './changes.ts'
 import { classify, type Match } from './endpoint.ts'
 import { decodedFully } from './object-ref.ts'

@@ -6,7 +6,7 @@ import { refuseEndpoint } from '../../../server/proxy/providers/authorize-endpoi
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
-import { readTarget } from '../../../server/proxy/target/parse-target.ts'
+import { readTarget } from '../../../server/proxy/parse-target.ts'
 
 const table = createProviderTable({
   custom: [{ id: 'acme', origin: 'https://api.acme.test' }],

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { TargetForm } from '../../../server/proxy/target/parse-target.ts'
+import type { TargetForm } from '../../../server/proxy/parse-target.ts'
 import { respond, headerOf } from '../../support/providers/fake.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import type { Sent } from './relayed.ts'

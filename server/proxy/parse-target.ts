@@ -1,7 +1,7 @@
 // Parses the raw target of a proxied request into an upstream address, or refuses it. Step 1 of the
 // contract. `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are two spellings of one
 // address, with the same rules.
-import { addressContainsKey } from '../authenticate-request.ts'
+import { addressContainsKey } from './authenticate-request.ts'
 
 /** The address that a caller named, ready to be matched and sent. */
 export interface UpstreamAddress {

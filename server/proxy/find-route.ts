@@ -1,16 +1,16 @@
 // Step 1: reads the upstream address that a request names. The meaning of an address is cached:
 // steps 1, 3 and 4 depend only on the address, the method and the provider table, and callers use
 // the same few addresses again and again.
-import { copyString } from '../../common/copy-string.ts'
-import { destinationOf, type Destination } from '../../http1/client/client.ts'
-import type { HttpExchange } from '../../http1/exchange.ts'
-import { nameAt, onlyValueOf, valueAt } from '../../http1/header-fields.ts'
-import { asksForWebSocket } from '../../http1/websocket/handshake.ts'
-import { METHODS } from '../forward/cors.ts'
-import { GatewayError } from '../gateway-error.ts'
-import type { Match } from '../providers/endpoint.ts'
-import type { Provider, Upstream } from '../providers/provider.ts'
-import type { ProviderTable } from '../providers/table.ts'
+import { copyString } from '../common/copy-string.ts'
+import { destinationOf, type Destination } from '../http1/client/client.ts'
+import type { HttpExchange } from '../http1/exchange.ts'
+import { nameAt, onlyValueOf, valueAt } from '../http1/header-fields.ts'
+import { asksForWebSocket } from '../http1/websocket/handshake.ts'
+import { METHODS } from './forward/cors.ts'
+import { GatewayError } from './gateway-error.ts'
+import type { Match } from './providers/endpoint.ts'
+import type { Provider, Upstream } from './providers/provider.ts'
+import type { ProviderTable } from './providers/table.ts'
 import {
   afterProxyPath,
   PRINTABLE,

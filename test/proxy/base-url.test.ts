@@ -2,9 +2,9 @@
 // provider's own way to send a key, and addresses that they follow as they stand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { respond, headerOf } from '../../support/providers/fake.ts'
-import { call } from '../support/relayed.ts'
-import { ANTHROPIC, FORMS, GOOGLE, OPENAI, raw, shareServed, TARGETS } from '../support/served.ts'
+import { respond, headerOf } from '../support/providers/fake.ts'
+import { call } from './support/relayed.ts'
+import { ANTHROPIC, FORMS, GOOGLE, OPENAI, raw, shareServed, TARGETS } from './support/served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const CHAT = '{"model":"gpt-5","messages":[]}'
