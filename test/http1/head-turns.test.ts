@@ -8,28 +8,17 @@ import { test, type TestContext } from 'node:test'
 import type { HttpExchange } from '../../server/http1/exchange.ts'
 import type { ServerExchange } from '../../server/http1/server-exchange.ts'
 import { openRouter } from '../support/router.ts'
+import { openCounter } from '../support/turn-counter.ts'
 import { until } from '../support/until.ts'
 
 const CALLERS = 300
 /** Parsed, and ended, in one turn; what ends in one is at times the end of two. */
 const HEADS = 2 * 32
 const ENDS = 2 * 8
+/** Timeouts of a router that checks its connections ten times a second. */
+const CHECKED_MS = 200
 const REQUEST = 'GET /proxy/a HTTP/1.1\r\nHost: h\r\n\r\n'
 const LAST = 'POST /proxy/last HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}'
-
-/** Counts by turns of the event loop. */
-function openCounter(t: TestContext) {
-  let [turn, isOver] = [0, false]
-  const next = (): void => void (turn++, isOver || setImmediate(next))
-  next()
-  t.after(() => (isOver = true))
-  const turns: number[] = []
-  return {
-    count: () => void (turns[turn] = (turns[turn] ?? 0) + 1),
-    all: () => turns.reduce((all, one) => all + one, 0),
-    most: () => Math.max(...turns.filter(Boolean)),
-  }
-}
 
 /** Connects many callers to a router. */
 async function connectCallers(
@@ -39,7 +28,8 @@ async function connectCallers(
   onClose = (): void => {},
 ) {
   const server = createServer()
-  const router = openRouter(server, handle, { head: timeout, keepAlive: timeout })
+  const router = openRouter(server, handle, { head: CHECKED_MS, keepAlive: CHECKED_MS })
+  router.timeouts = { head: timeout, keepAlive: timeout }
   t.after(() => router.destroyBusy())
   let accepted = 0
   server.on('connection', (socket) => (accepted++, socket.on('close', onClose)))
@@ -82,7 +72,7 @@ test('many callers that time out at once take turns', async (t) => {
 test('many half-closed callers are probed in turns', async (t) => {
   const probes = openCounter(t)
   const exchanges: HttpExchange[] = []
-  const callers = await connectCallers(t, (exchange) => void exchanges.push(exchange), 200)
+  const callers = await connectCallers(t, (exchange) => void exchanges.push(exchange), 60_000)
   for (const caller of callers) caller.end(REQUEST)
   let continues = 0
   for (const caller of callers)
