@@ -2,7 +2,9 @@
 import type { Socket } from 'node:net'
 import type { RawHeaders } from '../header-fields.ts'
 import { RawConnection, type RawSource } from '../raw-connection.ts'
+import type { Turns } from '../turns.ts'
 import { openSocket, type Destination, type SocketUser } from './destination.ts'
+import { INTERNAL_OWNER } from './request-writer.ts'
 import { ProtocolError, ResponseParser, type ResponseEvents } from './response-parser.ts'
 
 /** Events of a connection for its current exchange. */
@@ -44,15 +46,22 @@ export class ClientConnection implements ResponseEvents {
   /** Copies of bytes that wait to be read. */
   #unread: Buffer[] = []
   #onLost: (connection: ClientConnection) => void
+  readonly #closes: Turns
   readonly #socketUser: SocketUser
 
   /**
    * Starts dialling. Bytes are read into one buffer that all connections share; users must copy
-   * what they keep. `onLost` is called when the connection closes.
+   * what they keep. `onLost` is called when the connection closes. What the upstream has closed is
+   * closed here in the turns `closes`.
    * @throws {PrivateAddressError} see {@link openSocket}
    */
-  constructor(destination: Destination, onLost: (connection: ClientConnection) => void) {
+  constructor(
+    destination: Destination,
+    closes: Turns,
+    onLost: (connection: ClientConnection) => void,
+  ) {
     this.#onLost = onLost
+    this.#closes = closes
     this.parser = new ResponseParser(this)
     this.#socketUser = {
       ready: () => {
@@ -61,6 +70,7 @@ export class ClientConnection implements ResponseEvents {
       },
       read: (chunk) => this.#read(chunk),
       lost: this.#onError,
+      closeInTurn: (close) => closes.schedule(INTERNAL_OWNER, close),
     }
     this.socket = openSocket(destination, this.#socketUser)
     this.socket
@@ -72,9 +82,9 @@ export class ClientConnection implements ResponseEvents {
 
   /** Whether the socket can carry a request. */
   get usable(): boolean {
-    return (
-      this.#ready && this.#user === null && !this.socket.destroyed && !this.socket.readableEnded
-    )
+    const { destroyed, readableEnded } = this.socket
+    const isOpen = this.#ready && this.#error === null && !destroyed && !readableEnded
+    return isOpen && this.#user === null
   }
 
   /** Gives the connection to a user for one request. */
@@ -149,9 +159,10 @@ export class ClientConnection implements ResponseEvents {
     // For example, a server's 408 for an idle connection, which belongs to no request.
     if (this.reused && !this.#user.writeStarted)
       return this.#fail(new ProtocolError('the upstream sent bytes before a request'))
-    if (this.#unread.length > 0 || this.#user.waitsToRead(this.#readWaiting))
-      this.#unread.push(Buffer.from(chunk))
-    else this.#parse(chunk)
+    if (this.#unread.length === 0 && !this.#user.waitsToRead(this.#readWaiting))
+      return this.#parse(chunk)
+    // Most have no second piece, and pausing a socket costs as much as reading it.
+    if (this.#unread.push(Buffer.from(chunk)) > 1) this.socket.pause()
   }
 
   /** Reads the bytes that wait, if it still has a user. */
@@ -182,7 +193,12 @@ export class ClientConnection implements ResponseEvents {
     this.#error = error
   }
 
-  readonly #onEnded = (): void => {
+  readonly #onEnded = (): void =>
+    this.#closes.schedule(INTERNAL_OWNER, () => {
+      if (!this.socket.destroyed) this.#end()
+    })
+
+  #end(): void {
     this.#readWaiting()
     if (this.#user === null) return this.destroy()
     try {

@@ -165,19 +165,21 @@ const LAST_READS_MS = 1_000
 /**
  * A server that rejects an upload responds and closes, which resets the connection while we write.
  * Node would discard the bytes that have arrived. Here, a failed write ends the socket with its
- * error only after everything has been read.
+ * error only after everything has been read. A failed read ends it when it is the socket's turn:
+ * Node would do so at once, and a provider may reset thousands in one moment.
  */
-function readBeforeReset(socket: Socket, user: SocketUser): Socket {
+function handleReset(socket: Socket, user: SocketUser): Socket {
   const destroy = socket.destroy.bind(socket)
   let failed: Error | null = null
   socket.destroy = (error?: Error) => {
-    if (error === undefined || !('syscall' in error) || error.syscall !== 'write')
+    const syscall = error !== undefined && 'syscall' in error ? error.syscall : null
+    if (error === undefined || (syscall !== 'write' && syscall !== 'read'))
       return destroy(failed ?? error)
-    if (failed === null) {
-      failed = error
-      user.lost(error)
-      setTimeout(() => destroy(error), LAST_READS_MS).unref()
-    }
+    const isFirst = failed === null
+    const reason = (failed ??= error)
+    if (isFirst) user.lost(reason)
+    if (syscall === 'read') user.closeInTurn(() => destroy(reason))
+    else if (isFirst) setTimeout(() => destroy(reason), LAST_READS_MS).unref()
     return socket
   }
   return socket
@@ -189,12 +191,15 @@ export interface SocketUser {
   ready(): void
   /** A piece has arrived. Its memory is only lent for the call. */
   read(chunk: Buffer): void
-  /** A write failed. The socket ends with this error when all bytes that had arrived are read. */
+  /** Reading or writing failed. The socket ends with this error when all that had arrived is read. */
   lost(error: Error): void
+  /** Calls `close` now, or in a later turn of the event loop if many sockets are closed. */
+  closeInTurn(close: () => void): void
 }
 
 /**
  * Opens a connection. Certificates are always verified. Failures are emitted as the socket's `error`.
+ * After its `end`, the user must destroy it.
  * @throws {PrivateAddressError} the destination names a private address that the operator did not
  *   allow
  */
@@ -212,6 +217,8 @@ export function openSocket(destination: Destination, user: SocketUser): Socket {
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
+    // Otherwise Node closes a socket as soon as the other side has; the user does that in turns.
+    allowHalfOpen: true,
     onread: {
       buffer: incoming,
       callback: (length: number) => {
@@ -222,7 +229,7 @@ export function openSocket(destination: Destination, user: SocketUser): Socket {
     lookup: destination.allowPrivate ? openLookup : guardedLookup,
   }
   if (!destination.tls) {
-    const socket = readBeforeReset(connectTcp(route), user)
+    const socket = handleReset(connectTcp(route), user)
     socket.once('connect', () => user.ready())
     return socket
   }
@@ -240,5 +247,5 @@ export function openSocket(destination: Destination, user: SocketUser): Socket {
   })
   tls.on('session', (fresh) => sessions.set(cacheKey, fresh))
   tls.once('secureConnect', () => user.ready())
-  return readBeforeReset(tls, user)
+  return handleReset(tls, user)
 }

@@ -251,14 +251,15 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     const isBusy = this.#waitedForTurn || this.#lastReadTurn >= reads.turn - 1
     this.#lastReadTurn = reads.turn
     this.#waitedForTurn = reads.spend() && isBusy
-    if (this.#waitedForTurn) this.#awaitTurn()
-  }
-
-  /** Reads no more until it is its owner's turn. @param read what to read then, which counts itself */
-  #awaitTurn(read?: () => void): void {
-    this.#isAwaitingTurn = true
+    if (!this.#waitedForTurn) return
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection calls this while it is assigned
     this.#connection!.socket.pause()
+    this.#awaitTurn()
+  }
+
+  /** Waits for its owner's turn. @param read what to read then, which counts itself */
+  #awaitTurn(read?: () => void): void {
+    this.#isAwaitingTurn = true
     const next = (): void => {
       this.#isAwaitingTurn = false
       if (this.#done) return
@@ -292,6 +293,8 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   }
 
   onConnectionLost(error: Error): void {
+    // Bytes that are no response were read, too.
+    this.#pool.reads.spend()
     if (!this.#done) this.#pool.ends.schedule(this.#owner, () => this.#loseConnection(error))
   }
 

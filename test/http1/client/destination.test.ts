@@ -19,7 +19,12 @@ import { NODE_FLAGS } from '../../support/node.ts'
 import { certificateOf } from '../../support/providers/certificate.ts'
 import { respond, startFake } from '../../support/providers/fake.ts'
 
-const UNUSED: SocketUser = { ready: () => {}, read: () => {}, lost: () => {} }
+const UNUSED: SocketUser = {
+  ready: () => {},
+  read: () => {},
+  lost: () => {},
+  closeInTurn: (close) => close(),
+}
 
 test('addresses that no provider can have are private', () => {
   const rows: [address: string, isPrivate: boolean][] = [
