@@ -26,6 +26,7 @@ const { values } = parseArgs({
 })
 const sizes = values.rows.split(',').map((one) => Number(one) * 1_000_000)
 const PER_DAY = 1_000_000
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Rows of one statement. */
 const BATCH = 100_000
 /** How many pages are named, the slowest first. */
@@ -91,13 +92,19 @@ function pick(...texts: string[]): string {
   return `(array['${texts.join(`', '`)}'])[1 + key % 4]`
 }
 
+/** An SQL expression: eight digits of a number, as ids begin with (server/common/ids.ts). */
+function base62(n: string): string {
+  const digit = (power: number) => `substr('${BASE62}', (${n} / ${62 ** power} % 62)::int + 1, 1)`
+  return [7, 6, 5, 4, 3, 2, 1, 0].map(digit).join(' || ')
+}
+
 /** Rows with ids, models and provider's request ids of the usual lengths, in the order of time. */
 function rowsOf(account: string, from: number, to: number): string {
   return `
     insert into requests (seq, created_at, mono, rpm, status, first_byte_ms, total_ms, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, id, account_id, key_id,
       provider, endpoint, method, state, model, credential_id, upstream_request_id)
     select at / ${DAY} * 100000000000 + n, at, at * 1000, 100000, case when luck % 100 = 0 then 429 else 200 end, 100 + luck % 900, 900 + luck % 20000, 500 + luck % 9000, 300 + luck % 40000,
-      100 + luck % 9000, 10 + luck % 2000, case when luck % 3 = 0 then luck % 4000 end, 'req_' || lpad(to_hex(at), 12, '0') || substr(md5(n::text), 1, 10),
+      100 + luck % 9000, 10 + luck % 2000, case when luck % 3 = 0 then luck % 4000 end, 'req_' || ${base62('at')} || substr(md5(n::text), 1, 14),
       case when key % 10 < 8 then '${account}' else 'acc_' || (1 + key % 3) end, 'key_' || lpad(key::text, 22, '0'), ${pick('openai', 'openai', 'anthropic', 'google')},
       ${pick('/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1beta/models/gemini-2.5-flash:generateContent')}, 'POST',
       case when luck % 200 = 1 then 'aborted' else 'settled' end, case when luck % 100000 = 7 then 'o3' else ${pick('gpt-5-mini', 'gpt-5', 'claude-sonnet-4-5', 'gemini-2.5-flash')} end,

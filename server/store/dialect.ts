@@ -80,9 +80,30 @@ export function hasId(column: string, id: string | Expression<string>): Expressi
   return hashedEqual([column, typeof id === 'string' ? sql.val(id) : id])
 }
 
-/** Whether a row of `requests` is of an account and a model; as `hasId`, along an index of both. */
-export function hasModel(account: string, model: string): Expression<SqlBool> {
-  return hashedEqual(['account_id', sql.val(account)], ['model', sql.val(model)])
+/**
+ * Whether a row of `requests` is of an account and a model; as `hasId`, along an index of both. On
+ * PostgreSQL this index has numbers in steps of 4,096, so those of the range are compared as well.
+ */
+export function hasModel(
+  account: string,
+  model: string,
+  range: { from: number; before: number },
+): Expression<SqlBool> {
+  const isBoth = hashedEqual(['account_id', sql.val(account)], ['model', sql.val(model)])
+  return sql<SqlBool>`(${isBoth} and seq >> 12 between ${stepOf(range.from)} and ${stepOf(range.before)})`
+}
+
+const stepOf = (seq: number): number => Math.floor(seq / 4_096)
+
+/**
+ * Whether a row of `requests` has an id. On PostgreSQL the index of newer partitions has only the
+ * time of ids (0105-compact-indexes), so this is compared as well.
+ *
+ * @param id a value, or an expression such as a column of another table
+ */
+export function hasRequestId(id: string | Expression<string>): Expression<SqlBool> {
+  const own = sql.ref('requests.id')
+  return sql<SqlBool>`(substr(${own}, 5, 7) = substr(${id}, 5, 7) and ${own} = ${id})`
 }
 
 function hashedEqual(...pairs: [column: string, value: Expression<string>][]): Expression<SqlBool> {

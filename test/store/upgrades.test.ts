@@ -1,15 +1,17 @@
 // A store that an older version has filled is brought to the present schema with what is in it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql, type CompiledQuery } from 'kysely'
 import { Client } from 'pg'
 import { UNKNOWN_TOKENS } from '../../server/common/token-kinds.ts'
 import { addHours } from '../../server/ledger/rollups/coarser.ts'
 import { getRequest, listRequests } from '../../server/ledger/reports/requests.ts'
 import { verifyWindows } from '../../server/ledger/reports/verify.ts'
+import { beginPartition } from '../../server/ledger/retention/partitions.ts'
 import { readUsage } from '../../server/ledger/reports/usage.ts'
 import { listKeys } from '../../server/keys/key-list.ts'
 import { getKey } from '../../server/keys/keys.ts'
-import { queryBuilder } from '../../server/store/dialect.ts'
+import { hasModel, hasRequestId, queryBuilder } from '../../server/store/dialect.ts'
 import { CREATE_MIGRATIONS } from '../../server/store/sqlite/migrate.ts'
 import { MIGRATIONS } from '../../server/store/migrations/index.ts'
 import { Connection } from '../../server/store/sqlite/connection.ts'
@@ -20,6 +22,7 @@ import { admissionRequest, openFor, settlement } from '../ledger/support/opened.
 import { until } from '../support/until.ts'
 import { emptyPlaceOn, onEveryEmptyPlace, openAt } from '../support/stores.ts'
 
+const DAY = 86_400_000
 /** The last migration of the older version. */
 const UP_TO = '0060-fair-jobs'
 
@@ -165,7 +168,48 @@ test('on PostgreSQL the rows of older indexes are found beside new ones, and pro
   assert.deepEqual(await found({ account: 'acc', outcome: 'aborted' }), ['req_2'])
   assert.equal(admission.seq, 4)
   assert.equal((await verifyWindows(store)).requests, 5)
+
+  // Beside a partition with the indexes of this version.
+  const day = 21_000
+  await query(place.databaseUrl!, 'update migrations set applied_at = 0')
+  await beginPartition(store, day * DAY, DAY)
+  const newest = day * 1e11 + 1
+  await query(place.databaseUrl!, row('requests', newest, 'settled'))
+  assert.deepEqual(
+    (await found({ account: 'acc', model: 'gpt-5', state: 'settled' })).slice(0, 2),
+    [`req_${newest}`, 'req_9'],
+  )
+  for (const id of [`req_${newest}`, asked.id, 'req_1'])
+    assert.equal((await getRequest(store, id, 'acc'))?.id, id)
+  const range = { from: 0, before: Number.MAX_SAFE_INTEGER }
+  const rows = store.db
+    .selectFrom('requests')
+    .select('seq')
+    .where('state', '<>', sql.lit('reserved'))
+  for (const [name, condition] of [
+    ['id', hasRequestId('req_1')],
+    ['model', hasModel('acc', 'gpt-5', range)],
+  ] as const) {
+    const plan = await planOf(place.databaseUrl!, rows.where(condition).compile())
+    for (const index of [`requests_first_${name}`, `requests_${day}_${name}`])
+      assert.match(plan, new RegExp(`${index}\\w*[^;]*; *Index Cond`), plan)
+  }
 })
+
+/** The plan of a statement, where PostgreSQL uses indexes also of small tables. */
+async function planOf(url: URL, { sql: text, parameters }: CompiledQuery): Promise<string> {
+  const client = new Client({ connectionString: url.href })
+  await client.connect()
+  try {
+    await client.query('set enable_seqscan = off')
+    const { rows } = await client.query<Record<string, string>>(`explain (costs off) ${text}`, [
+      ...parameters,
+    ])
+    return rows.flatMap((row) => Object.values(row)).join('; ')
+  } finally {
+    await client.end()
+  }
+}
 
 test('on PostgreSQL an upgrade during a report waits for it, and neither fails', async (t) => {
   const place = await emptyPlaceOn.postgres(t)

@@ -209,7 +209,7 @@ export const recordPostgres = procedure(
       `with given as (
        select *, mono >= tollmark_ledger_time() - ${WIDTH_MS * 1000} as counts
        from rows from (json_to_recordset($1::json) as (${TYPED})) with ordinality as r(${NAMES}, place)
-       where not exists (select from requests r2 where r2.id = r.id)
+       where not exists (select from requests r2 where substr(r2.id, 5, 7) = substr(r.id, 5, 7) and r2.id = r.id)
      ), numbered as (
        select g.*,
          case when g.counts then greatest(max(g.mono) over per_key, newest.mono) else g.mono end as stamp,
@@ -233,7 +233,7 @@ export const recordPostgres = procedure(
       instance,
     )
     const { rows: found } = yield query(
-      `select r.seq from rows from (json_to_recordset($1::json) as (id text)) with ordinality as g(id, line) join requests r on r.id = g.id order by g.line`,
+      `select r.seq from rows from (json_to_recordset($1::json) as (id text)) with ordinality as g(id, line) join requests r on substr(r.id, 5, 7) = substr(g.id, 5, 7) and r.id = g.id order by g.line`,
       rows,
     )
     return found.map((row) => Number((row as { seq: number }).seq))

@@ -118,7 +118,7 @@ export function newestRows(
   if (end_user !== undefined) query = query.where('end_user', '=', end_user)
   const { key, child } = filter
   if (model !== undefined && filter.account !== null && key === undefined && child === undefined)
-    query = query.where(hasModel(filter.account, model))
+    query = query.where(hasModel(filter.account, model, range))
   else if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
   if (outcome === 'failed') query = query.where(isFailed)

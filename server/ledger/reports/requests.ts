@@ -1,5 +1,7 @@
 // Lists the ledger: filtered, newest first, page by page.
+import { sql } from 'kysely'
 import { isoTime } from '../../common/clock.ts'
+import { hasRequestId } from '../../store/dialect.ts'
 import type { Store } from '../../store/open.ts'
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
@@ -169,7 +171,7 @@ function* rangeOf(
     if (to !== undefined) ({ high } = yield* bracketOf(db, ends, to + CLOCK_ROOM, CLOCK_ROOM))
   }
   if (cursor === undefined) return { from: low, before: high }
-  const seen = yield* first(db.selectFrom('requests').select('seq').where('id', '=', cursor))
+  const seen = yield* first(db.selectFrom('requests').select('seq').where(hasRequestId(cursor)))
   return seen === undefined ? null : { from: low, before: Math.min(high, seen.seq) }
 }
 
@@ -197,9 +199,14 @@ export async function getRequest(
     .selectFrom('upstream_errors')
     .select('request_id')
     .where('upstream_request_id', '=', id)
+    .as('called')
   const row =
-    (await mine.where('id', '=', id).executeTakeFirst()) ??
-    (await mine.where('id', 'in', called).orderBy('seq', 'desc').limit(1).executeTakeFirst())
+    (await mine.where(hasRequestId(id)).executeTakeFirst()) ??
+    (await mine
+      .innerJoin(called, (join) => join.on(hasRequestId(sql.ref('called.request_id'))))
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst())
   if (row === undefined) return undefined
   const said = await store.db
     .selectFrom('upstream_errors')

@@ -51,6 +51,7 @@ import { cacheAndAudioTokens } from './0101-cache-and-audio-tokens.ts'
 import { hashedIds } from './0102-hashed-ids.ts'
 import { oddRequests } from './0103-odd-requests.ts'
 import { partitions } from './0104-partitions.ts'
+import { compactIndexes } from './0105-compact-indexes.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -122,4 +123,5 @@ export const MIGRATIONS: readonly Migration[] = [
   hashedIds,
   oddRequests,
   partitions,
+  compactIndexes,
 ]

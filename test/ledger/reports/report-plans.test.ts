@@ -5,7 +5,7 @@ import { countKeys, expiringKeys, listKeys } from '../../../server/keys/key-list
 import { countRefusals, readRefusals } from '../../../server/ledger/refusals/limit-counts.ts'
 import { countRefused, listRefusals } from '../../../server/ledger/refusals/refusal-list.ts'
 import { modelsSeen, readOverview, RANGES } from '../../../server/ledger/reports/overview.ts'
-import { listRequests } from '../../../server/ledger/reports/requests.ts'
+import { getRequest, listRequests } from '../../../server/ledger/reports/requests.ts'
 import { readUsage, usageOfKeys } from '../../../server/ledger/reports/usage.ts'
 import { addHours } from '../../../server/ledger/rollups/coarser.ts'
 import type { Store } from '../../../server/store/open.ts'
@@ -24,7 +24,7 @@ const SCANS = {
   // The index of requests in progress is nearly always empty.
   sqlite: /\bSCAN (?:requests|usage_(?!added)\w+|refus\w+)\b(?! USING INDEX requests_reserved\b)/,
   postgres:
-    /\b(?:Seq Scan|Index (?:Only )?Scan(?: Backward)? using \w+) on (?:requests|usage_(?!added)\w+|refus\w+)\b(?![^;]*; *Index Cond)/,
+    /\b(?:Seq Scan|Index (?:Only )?Scan(?: Backward)? using \w+) on (?:requests\w*|usage_(?!added)\w+|refus\w+)\b(?![^;]*; *Index Cond)/,
 } as const
 
 /** The first rows of an index, which are read alone. */
@@ -69,6 +69,7 @@ const READINGS: readonly [what: string, read: (store: Store) => Promise<unknown>
     `requests ${JSON.stringify(filter)}`,
     (store) => listRequests(store, { account: 'acc', ...filter }, 50, undefined),
   ]),
+  ['a request', (store) => getRequest(store, 'req_1', 'acc')],
   ...[{}, { key: 'key_1' }].flatMap((more): typeof READINGS => {
     const filter = { account: 'acc', from: 0, to: NOW, ...more }
     return [
