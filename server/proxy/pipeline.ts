@@ -1,8 +1,8 @@
 // The nine steps of a proxied request, in order. Each step takes what it needs and returns what it
 // found, or throws a GatewayError.
-import { UpstreamError, type HttpClient } from '../http1/client/client.ts'
+import type { HttpClient } from '../http1/client/client.ts'
 import type { HttpExchange } from '../http1/exchange.ts'
-import { valueOf, type RawHeaders } from '../http1/header-fields.ts'
+import { valueOf } from '../http1/header-fields.ts'
 import { asksForWebSocket } from '../http1/websocket/handshake.ts'
 import { newId } from '../common/ids.ts'
 import type { TurnBudget } from '../common/fairness/turn-budget.ts'
@@ -16,12 +16,7 @@ import {
   type RequestCredential,
 } from './authenticate-request.ts'
 import type { FailureCode } from './credentials/health.ts'
-import {
-  forwardRequest,
-  outboundRequest,
-  type Forwardable,
-  type RelayResult,
-} from './forward/forward-request.ts'
+import { forwardRequest, outboundRequest, type Forwardable } from './forward/forward-request.ts'
 import { ResponseGuards } from './forward/response-guards.ts'
 import { ResponseRecorder, type RecorderDeps } from './forward/response-recorder.ts'
 import { GatewayError } from './gateway-error.ts'
@@ -37,11 +32,12 @@ import {
   authorizeProvider,
   endpointOf,
 } from './providers/authorize-endpoint.ts'
-import { logRequest, withoutHead, type EndedRequest, RequestContext } from './request-context.ts'
-import { sendPreflight, recordRefusal, sendJson, sendError, type ErrorDeps } from './send-error.ts'
-import { RequestShares, type RequestSlot, type SharesLimits } from './admission/request-shares.ts'
+import { logRequest, RequestContext } from './request-context.ts'
+import { sendPreflight, sendJson, sendError, type ErrorDeps } from './send-error.ts'
+import { RequestShares, type SharesLimits } from './admission/request-shares.ts'
 import { socketOf } from './socket/open-socket.ts'
-import { runSocket, type SocketDeps, type SocketResult } from './socket/run-socket.ts'
+import type { SocketDeps } from './socket/run-socket.ts'
+import { switchToSocket } from './socket/switch-to-socket.ts'
 import { addressOf, refuseNavigation, type RouteCache } from './find-route.ts'
 
 /** Sizes in bytes, times in milliseconds, and numbers of requests. */
@@ -250,7 +246,7 @@ async function forwardAdmitted(
   // 8. Stream both ways.
   const result = await forwardRequest(deps.client, outbound, exchange, guards, recorder)
   if (result.switched !== undefined && forwardable.socket !== null) {
-    await openSocket(deps, context, forwardable, recorder, result.switched, authenticate)
+    await switchToSocket(deps, context, forwardable, recorder, result.switched, authenticate)
     return true
   }
 
@@ -277,74 +273,6 @@ const isGuarded = (
   { match, method }: Forwardable['request'],
   { upload }: Forwardable['inspected'],
 ): boolean => match.class !== 'model' || method === 'GET' || upload !== null
-
-/** Steps 8 and 9 of a socket, which has its own rows. @throws GatewayError if it was not opened */
-async function openSocket(
-  deps: ProxyDeps,
-  context: RequestContext,
-  { slot, request, inspected, admitted, socket }: Forwardable,
-  recorder: ResponseRecorder,
-  { headers, connection }: NonNullable<RelayResult['switched']>,
-  authenticate: () => CachedKey,
-): Promise<void> {
-  const { id, exchange } = context
-  const { provider, match, pathAndQuery } = request
-  try {
-    const switched = {
-      id,
-      exchange,
-      // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection is switched for a request with a socket only
-      socket: socket!,
-      provider,
-      match,
-      pathAndQuery,
-      slot,
-      admitted,
-      upstream: connection,
-      headers,
-      filter: (raw: RawHeaders) => recorder.head(SWITCHED, raw),
-      key: request.key,
-      authenticate,
-    }
-    runSocket(deps, switched, endOfSocket(deps, withoutHead(context), request, slot))
-  } catch (thrown) {
-    connection.destroy()
-    const error = new UpstreamError('unreachable', 'no WebSocket was opened', thrown)
-    const none = { status: null, bytesIn: 0, bytesOut: 0 }
-    await recorder.settle({ outcome: 'failed', error, ...none }, inspected.model)
-    throw thrown
-  }
-}
-
-/**
- * The callback for the end of a socket. It lives as long as the socket, so it keeps little alive.
- */
-function endOfSocket(
-  deps: ProxyDeps,
-  ended: EndedRequest,
-  { key, match: { pattern: endpoint } }: Forwardable['request'],
-  slot: RequestSlot,
-): (result: SocketResult) => void {
-  return ({ outcome, code, refusal, model, usage, bytesIn, bytesOut }) => {
-    slot.release()
-    const stats = {
-      bytesIn,
-      bytesOut,
-      outcome: outcome === 'shutdown' ? ('complete' as const) : outcome,
-      endpoint,
-      firstByteMs: null,
-      usage,
-    }
-    logRequest(deps, ended, SWITCHED, code === null ? null : { code, model }, stats)
-    if (code !== null && refusal !== null)
-      recordRefusal(deps, ended, key, new GatewayError(code, refusal, [], model), {
-        id: newId('req', deps.clock.now()),
-        status: SWITCHED,
-      })
-  }
-}
-
-const SWITCHED = 101
 
 const FAILURES: Readonly<Record<FailureCode, string>> = {
   upstream_timeout: 'did not answer in time',
