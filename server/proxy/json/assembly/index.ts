@@ -1,80 +1,25 @@
 // Reads chosen values from JSON: the loop over the bytes. See scanner.ts for the events of a scan,
 // and layout.ts for its state.
 import {
-  ACTIONS, AFTER_ITEM, AFTER_KEY, AFTER_MEMBER, BROKEN, CAPTURE_DEPTH, CAPTURE_NODE, CAPTURE_START, DEEPEST, DEPTH, DONE, DONE_OF_MANY, ESCAPED, EVENTS_OF_A_TOKEN, EVENT_COUNT,
-  FIRSTS, HOLDS_ITEMS, IN_KEY, IN_SCALAR, IN_STRING, IS_LOOKED_INTO, IS_WANTED, ITEM_OR_END, KEY, KEY_OR_END, LAST_ODDITIES, LONGEST, LONGEST_ESCAPE, LONGEST_KEY, LONGEST_SCALAR, MAX_EVENTS, MISMATCH,
-  NEXT, NODE_ANY, NODE_FIRSTS, NODE_FLAGS, NODE_ITEMS, ROOT, SHORTEST, STACK, STACK_ENTRY, STATE, STRICT, TABLE, TELLS_END, TEXT, TOKEN_START, VALUE,
+  ACTIONS, AFTER_ITEM, AFTER_KEY, AFTER_MEMBER, CAPTURE_DEPTH, CAPTURE_NODE, CAPTURE_START, DEEPEST, DEPTH, EVENTS_OF_A_TOKEN, EVENT_COUNT, FIRSTS, HOLDS_ITEMS, IN_KEY, IN_SCALAR, IN_STRING,
+  IS_LOOKED_INTO, IS_WANTED, ITEM_OR_END, KEY, KEY_OR_END, LAST_ODDITIES, LONGEST, LONGEST_ESCAPE, LONGEST_SCALAR, MAX_EVENTS, MISMATCH, NEXT, NODE_ANY, NODE_FIRSTS, NODE_FLAGS, NODE_ITEMS,
+  ROOT, SHORTEST, STACK, STACK_ENTRY, STATE, STRICT, TABLE, TELLS_END, TEXT, TOKEN_START, VALUE,
 } from '../layout'
-import { hand, tellClosed, tellOddity, tellValue } from './events'
+import {
+  QUOTE, COMMA, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, SKIP, BEGIN_STRING, BEGIN_KEY, BEGIN_SCALAR, OPEN, CLOSE, NEXT_ITEM, NEXT_KEY, EXPECT_VALUE, BEGIN_AGAIN,
+} from './actions'
+import { hand, tellClosed, tellOddity } from './events'
 import { BREAKS, lookUp } from './keys'
-import { endOfJsonScalar, endOfScalar, INCOMPLETE, INVALID, skipIntegers } from './scalars'
+import { broken, endCapture, resume, suspend } from './resume'
+import { endOfJsonScalar, endOfScalar, INVALID, skipIntegers } from './scalars'
 import { endOfString } from './strings'
 
 export { withoutZeros, words } from './words'
-
-const QUOTE: i32 = 0x22
-const COMMA: i32 = 0x2c
-const COLON: i32 = 0x3a
-const OPEN_LIST: i32 = 0x5b
-const CLOSE_LIST: i32 = 0x5d
-const OPEN_OBJECT: i32 = 0x7b
-const CLOSE_OBJECT: i32 = 0x7d
-
-/** The meaning of a byte between values; 0: it is not allowed there. */
-const SKIP: i32 = 1
-const BEGIN_STRING: i32 = 2
-const BEGIN_KEY: i32 = 3
-const BEGIN_SCALAR: i32 = 4
-const OPEN: i32 = 5
-const CLOSE: i32 = 6
-const NEXT_ITEM: i32 = 7
-const NEXT_KEY: i32 = 8
-const EXPECT_VALUE: i32 = 9
-const BEGIN_AGAIN: i32 = 10
-
-function set(state: i32, byte: i32, action: i32): void {
-  store<u8>(ACTIONS + ((state << 8) | byte), action as u8)
-}
-
-for (let byte = 0x21; byte < 0x100; byte++) {
-  if (byte == QUOTE || byte == COMMA || byte == COLON || byte == OPEN_LIST || byte == CLOSE_LIST || byte == OPEN_OBJECT || byte == CLOSE_OBJECT) continue
-  set(VALUE, byte, BEGIN_SCALAR)
-  set(ITEM_OR_END, byte, BEGIN_SCALAR)
-}
-for (let state = VALUE; state <= ITEM_OR_END; state++) {
-  set(state, QUOTE, BEGIN_STRING)
-  set(state, OPEN_OBJECT, OPEN)
-  set(state, OPEN_LIST, OPEN)
-}
-set(ITEM_OR_END, CLOSE_LIST, CLOSE)
-set(AFTER_ITEM, CLOSE_LIST, CLOSE)
-set(KEY_OR_END, CLOSE_OBJECT, CLOSE)
-set(AFTER_MEMBER, CLOSE_OBJECT, CLOSE)
-set(KEY_OR_END, QUOTE, BEGIN_KEY)
-set(KEY, QUOTE, BEGIN_KEY)
-set(AFTER_KEY, COLON, EXPECT_VALUE)
-set(AFTER_ITEM, COMMA, NEXT_ITEM)
-set(AFTER_MEMBER, COMMA, NEXT_KEY)
-for (let byte = 0; byte < 0x100; byte++) set(DONE_OF_MANY, byte, BEGIN_AGAIN)
-// RFC 8259, section 2.
-for (let state = VALUE; state <= DONE_OF_MANY; state++) {
-  set(state, 0x20, SKIP)
-  set(state, 0x0a, SKIP)
-  set(state, 0x0d, SKIP)
-  set(state, 0x09, SKIP)
-}
 
 // @ts-ignore: decorator
 @inline
 function flagsOf(table: i32, node: i32): i32 {
   return load<i32>(table + node, NODE_FLAGS)
-}
-
-/** The longest string that may be wanted whole. */
-// @ts-ignore: decorator
-@inline
-function longestKept(): i32 {
-  return max(LONGEST_KEY, load<i32>(LONGEST) * LONGEST_ESCAPE)
 }
 
 /**
@@ -300,11 +245,6 @@ function keepState(state: i32, entry: i32, next: i32, captured: i32): void {
   store<i32>(CAPTURE_DEPTH, captured == 0 ? -1 : (captured - STACK) / STACK_ENTRY)
 }
 
-function broken(end: i32): i32 {
-  store<i32>(STATE, BROKEN)
-  return end
-}
-
 function endOfSpace(start: i32, end: i32): i32 {
   let at = start
   while (at < end) {
@@ -352,81 +292,4 @@ function meet(table: i32, next: i32, byte: i32, i: i32, entry: i32, captured: i3
   if (isObject ? looked : byte == OPEN_LIST ? items : !(looked || items)) return captured
   tellOddity(MISMATCH, next)
   return captured
-}
-
-function endCapture(end: i32): void {
-  tellValue(load<i32>(CAPTURE_NODE), load<i32>(CAPTURE_START), end)
-}
-
-/** The piece ends within a string or key that began at `from`. @param at the object of the key */
-function suspend(from: i32, end: i32, at: i32): void {
-  store<i32>(TOKEN_START, isKept(from, end, at) ? from : 0)
-}
-
-/** Whether the begun string or key may be wanted whole. */
-function isKept(from: i32, end: i32, at: i32): bool {
-  if (from == end) return true
-  if (end - from > longestKept()) return false
-  const first = load<u8>(from)
-  if (load<u8>(load<i32>(FIRSTS) + first) != 0) return true
-  const table = load<i32>(TABLE)
-  const firsts = at == 0 ? 0 : load<i32>(table + at, NODE_FIRSTS)
-  return firsts != 0 && load<u8>(table + firsts + first) != 0
-}
-
-/**
- * Continues a token from the previous piece. @returns its end; the state tells whether it has ended
- */
-function resume(start: i32, end: i32): i32 {
-  const state = load<i32>(STATE)
-  const token = load<i32>(TOKEN_START)
-  if (state == IN_SCALAR) return resumeScalar(token, start, end)
-  if (state == BROKEN) return end
-  const entry = STACK + load<i32>(DEPTH) * STACK_ENTRY
-  const at = state == IN_KEY ? load<i32>(entry) : 0
-  const last = endOfString(start + load<i32>(ESCAPED), end)
-  if (last < 0) {
-    if (token != 0 && !isKept(token, end, at)) store<i32>(TOKEN_START, 0)
-    return end
-  }
-  store<i32>(TOKEN_START, 0)
-  if (state == IN_KEY) store<i32>(STATE, AFTER_KEY)
-  if (token != 0 && last - 1 > token) {
-    const size = last - 1 - token
-    const first = load<u8>(token)
-    if (state == IN_KEY && at != 0) {
-      const table = load<i32>(TABLE)
-      const firsts = load<i32>(table + at, NODE_FIRSTS)
-      if (firsts != 0 && load<u8>(table + firsts + first) != 0) {
-        const next = lookUp(at, token, last - 1, entry, load<i32>(NEXT), load<i32>(CAPTURE_DEPTH) >= 0)
-        if (next == BREAKS) return broken(end)
-        store<i32>(NEXT, next)
-      }
-    }
-    if (size >= load<i32>(SHORTEST) && size <= load<i32>(LONGEST) * LONGEST_ESCAPE && load<u8>(load<i32>(FIRSTS) + first) != 0) hand(token, last - 1)
-  }
-  if (state == IN_STRING) endValue(last)
-  return last
-}
-
-/** A number or literal that began in an earlier piece. */
-function resumeScalar(token: i32, start: i32, end: i32): i32 {
-  const strict = load<i32>(STRICT) != 0
-  const last = strict ? endOfJsonScalar(token, end) : endOfScalar(start, end)
-  if (last == INVALID || (last == INCOMPLETE && strict && end - token > LONGEST_SCALAR)) return broken(end)
-  if (last == INCOMPLETE) return end
-  store<i32>(TOKEN_START, 0)
-  endValue(last)
-  return last
-}
-
-/** A value ends before `i`. */
-function endValue(i: i32): void {
-  const depth = load<i32>(DEPTH)
-  if (load<i32>(CAPTURE_DEPTH) == depth) {
-    endCapture(i)
-    store<i32>(CAPTURE_DEPTH, -1)
-  }
-  store<i32>(NEXT, 0)
-  store<i32>(STATE, load<i32>(STACK + depth * STACK_ENTRY, 4))
 }
