@@ -21,6 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { constants, setPriority } from 'node:os'
+import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
@@ -74,6 +75,9 @@ export function startBuild(): Promise<string | null> | null {
 
 async function buildBeside(): Promise<string | null> {
   const child = spawn(process.execPath, announcedBuilder(), BUILDER)
+  // A server that fails to start exits at once; the build then ends by itself.
+  child.unref()
+  if (child.stderr instanceof Socket) child.stderr.unref()
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   try {
@@ -106,8 +110,13 @@ function announcedBuilder(): string[] {
 }
 
 function failureOf(stderr: string): string {
-  const line = stderr.split('\n').find((line) => /error/i.test(line))
-  return `The dashboard could not be built; everything else works. ${line?.trim() ?? ''}`
+  const lines = stderr.split('\n').map((line) => line.trim())
+  return [
+    'The dashboard could not be built; everything else works.',
+    // "npm ERR! code …", "npm error code …", "TypeError: …", but no warning about "errors".
+    ...lines.filter((line) => /err(?:or)?\b/i.test(line)).slice(0, 1),
+    'To see all of it, run: node scripts/launch.mjs --build dashboard/build.ts',
+  ].join('\n')
 }
 
 async function build(): Promise<void> {

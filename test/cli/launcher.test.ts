@@ -172,22 +172,51 @@ test('the Node from npm must be the pinned one, or it is not run', async (t) => 
   }
 })
 
-test('the dashboard is built through the launcher, whichever Node started it', async (t) => {
+/** Runs a program beside a dashboard that is not built; `launcher` stands in for the launcher. */
+function besideUnbuilt(t: TestContext, launcher: string, program: string) {
   const folder = temporaryFolder(t)
   for (const one of ['dashboard', 'scripts']) mkdirSync(join(folder, one))
   cpSync(join(root, 'dashboard', 'build.ts'), join(folder, 'dashboard', 'build.ts'))
   writeFileSync(join(folder, 'package-lock.json'), '{}')
-  writeFileSync(
-    join(folder, 'scripts', 'launch.mjs'),
+  writeFileSync(join(folder, 'scripts', 'launch.mjs'), launcher)
+  const args = ['--eval', `import('./dashboard/build.ts').then((one) => ${program})`]
+  const options = { cwd: folder, timeout: 60_000 }
+  return { folder, ended: promisify(execFile)(process.execPath, args, options) }
+}
+
+test('the dashboard is built through the launcher, whichever Node started it', async (t) => {
+  const { folder, ended } = besideUnbuilt(
+    t,
     "import { writeFileSync } from 'node:fs'\nwriteFileSync('called', JSON.stringify([process.execArgv, process.argv.slice(2)]))\n",
+    // Its flags handed on, this program would start itself without end.
+    'one.buildWhereChanged()',
   )
-  // Its flags handed on, this program would start itself without end.
-  const program = "import('./dashboard/build.ts').then((one) => one.buildWhereChanged())"
-  await promisify(execFile)(process.execPath, ['--eval', program], { cwd: folder })
+  await ended
   assert.deepEqual(JSON.parse(readFileSync(join(folder, 'called'), 'utf8')), [
     [],
     ['--build', 'dashboard/build.ts'],
   ])
+})
+
+test('a server that could not start does not wait for the build', async (t) => {
+  const { ended } = besideUnbuilt(
+    t,
+    "import { existsSync } from 'node:fs'\nsetInterval(() => existsSync('scripts') || process.exit(), 100)\n",
+    'void one.startBuild()',
+  )
+  await ended
+})
+
+test('a failed build names its error, and how to see the rest', async (t) => {
+  const { ended } = besideUnbuilt(
+    t,
+    "console.error('DeprecationWarning: prone to errors\\nnpm ERR! code E404\\nnpm ERR! 404')\nprocess.exit(1)\n",
+    'console.log(one.buildWhereChanged())',
+  )
+  assert.equal(
+    (await ended).stdout,
+    'The dashboard could not be built; everything else works.\nnpm ERR! code E404\nTo see all of it, run: node scripts/launch.mjs --build dashboard/build.ts\n',
+  )
 })
 
 test('a server loads bundles only if they were built from the installed packages', async (t) => {
