@@ -34,6 +34,10 @@ export function serviceUnavailable(message: string): GatewayError {
   return new GatewayError('service_unavailable', message, ['Retry-After', String(RETRY_AFTER_S)])
 }
 
+/** When a retry can succeed, as a sentence. Rounded up to a second, as `Retry-After` is. */
+export const nextPasses = (waitMs: number): string =>
+  `The next one can pass in ${counted(Math.ceil(waitMs / 1000), 'second')}.`
+
 /**
  * A 429 for a key that has used up its requests per minute. AI SDKs read `Retry-After-Ms` first.
  *
@@ -43,7 +47,7 @@ export function serviceUnavailable(message: string): GatewayError {
 export function rateLimitExceeded(rpm: number, wait: number): GatewayError {
   return new GatewayError(
     'rate_limit_exceeded',
-    `The API key allows ${counted(rpm, 'request')} a minute. The next one can pass in ${wait} ms.`,
+    `The API key allows ${counted(rpm, 'request')} a minute. ${nextPasses(wait)}`,
     [
       'Retry-After',
       String(Math.ceil(wait / 1000)),

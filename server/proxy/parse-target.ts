@@ -110,6 +110,10 @@ export function readTarget(target: string, keyParametersOf = noParameters): Targ
 
 /** Reads `<host>/<path>?<query>`. It is not decoded: its spelling is the upstream's own. */
 function readBaseUrl(named: string, keyParametersOf: KeyParametersOf): Target {
+  if (/^proxy\/?\?/.test(named))
+    return invalid(
+      'The path has /proxy twice. Client packages add it themselves: leave it out of `proxyUrl`.',
+    )
   if (!/^[^/?]+\//.test(named))
     return invalid(
       'The target names no upstream address. Use /proxy/<host>/<path> or /proxy?url=<upstream address>.',

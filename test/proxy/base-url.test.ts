@@ -210,6 +210,24 @@ test('each form of address gives the same response, on either reader and in abso
   )
 })
 
+test('an address that has /proxy twice, or lacks the host, is refused with what to change', async () => {
+  const { key, port } = await shareServed(respond(200, JSON_TYPE, '{}'))
+  const headers = { Authorization: `Bearer ${(await key()).secret}` }
+  const twice =
+    'The path has /proxy twice. Client packages add it themselves: leave it out of `proxyUrl`.'
+  const hostless = (host: string) =>
+    `No provider of this proxy has the host ${host}. A base URL names the provider's host after /proxy, such as /proxy/api.openai.com/v1.`
+  for (const [target, expected] of [
+    [`/proxy/proxy?url=${encodeURIComponent(`${OPENAI}/v1/models`)}`, twice],
+    ['/proxy/proxy/?url=x', twice],
+    ['/proxy/proxy/api.openai.com/v1/models', hostless('proxy')],
+    ['/proxy/v1/models', hostless('v1')],
+  ] as const) {
+    const { body } = await call(port, { method: 'GET', target, headers })
+    assert.equal(JSON.parse(body.toString()).error.message, expected, target)
+  }
+})
+
 test('a fetched response that could be a page is sandboxed, and any other is unchanged', async () => {
   const { fake, key, send } = await shareServed(respond(200, {}, 'x'))
   const { secret } = await key({ objects: 'upstream' })

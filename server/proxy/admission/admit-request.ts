@@ -80,7 +80,7 @@ export async function admitRequest(
   if (credential === null)
     throw new GatewayError(
       'upstream_credential_missing',
-      `The operator of this proxy has set no credential for ${upstream.provider.name}.`,
+      `The operator of this proxy has set no credential for ${upstream.provider.name}. Add one in the dashboard, under Providers.`,
     )
   const row: AdmissionRequest = {
     id,

@@ -21,11 +21,17 @@ export function authorizeProvider(
   if (upstream === null)
     throw new GatewayError(
       'upstream_not_allowed',
-      `No provider of this proxy has the host ${hostname}. Check its spelling, or let the operator add it.`,
+      `No provider of this proxy has the host ${hostname}. ${adviceFor(hostname)}`,
     )
   checkProvider(key, upstream.provider)
   return upstream
 }
+
+/** A name without a dot is the path of a base URL that lacks the host. */
+const adviceFor = (hostname: string): string =>
+  /[.:]/.test(hostname)
+    ? 'Check its spelling, or let the operator add it.'
+    : "A base URL names the provider's host after /proxy, such as /proxy/api.openai.com/v1."
 
 /** Step 4: the endpoint of an address; the route caches it. */
 export function endpointOf(

@@ -12,7 +12,7 @@ import type { CachedKey } from '../../keys/cache.ts'
 import type { Log } from '../../common/log.ts'
 import { counted } from '../../common/counted.ts'
 import { errorMessage, type GatewayErrorCode } from '../error-response.ts'
-import { GatewayError } from '../gateway-error.ts'
+import { GatewayError, nextPasses } from '../gateway-error.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
@@ -171,7 +171,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
       return this.#refuse(refusal.code, 'The ledger cannot be written at the moment.')
     this.#refuse(
       refusal.code,
-      `The API key allows ${counted(this.#parts.rpm ?? 0, 'request')} a minute, each response of a socket among them. The next one can pass in ${refusal.wait} ms.`,
+      `The API key allows ${counted(this.#parts.rpm ?? 0, 'request')} a minute, each response of a socket among them. ${nextPasses(refusal.wait)}`,
     )
   }
 

@@ -72,7 +72,7 @@ const TABLE: Refused[] = [
   },
   {
     code: 'rate_limit_exceeded',
-    says: /^The API key allows 1 request a minute\. The next one can pass in \d+ ms\.$/,
+    says: /^The API key allows 1 request a minute\. The next one can pass in \d\d? seconds?\.$/,
     secret: async (served) => {
       const { secret } = await served.key({ rpm: 1 })
       await served.send(secret, 'https://api.openai.com/v1/models', { method: 'GET' })
@@ -196,7 +196,11 @@ test('the error names a provider without a credential', async (t) => {
       maxRetries: 0,
     }).catch((thrown: unknown) => thrown)
     assert.ok(APICallError.isInstance(error), id)
-    assert.match(error.message, /^The operator of this proxy has set no credential for .+\.$/, id)
+    assert.match(
+      error.message,
+      /^The operator of this proxy has set no credential for .+\. Add one in the dashboard, under Providers\.$/,
+      id,
+    )
     assert.deepEqual(
       [error.statusCode, error.responseHeaders?.['x-proxy-error']],
       [502, 'upstream_credential_missing'],
