@@ -12,6 +12,12 @@ export function stop(sentence) {
   process.exit(1)
 }
 
+/** Whether this Node can run our code. */
+export function isRecentNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
+}
+
 /**
  * The path of a recent Node: this one, or the one that npm installed with the other packages.
  *
@@ -20,8 +26,7 @@ export function stop(sentence) {
  */
 export function findNode(find) {
   const { versions, platform, arch, execPath } = process
-  const [major = 0, minor = 0] = versions.node.split('.').map(Number)
-  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return execPath
+  if (isRecentNode()) return execPath
   return (
     find(`node-${platform}-${arch}`) ??
     stop(

@@ -3,8 +3,8 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { stop } from './hand-over.mjs'
+import { delimiter, join } from 'node:path'
+import { isRecentNode, stop } from './hand-over.mjs'
 import { checkNodeBinary } from './node-binary.mjs'
 
 /**
@@ -47,8 +47,12 @@ export function install(root, set) {
   if (has(root, set)) return
   const locked = lockInstall(root)
   try {
+    // Under an old Node npm leaves out optional packages that need a newer one, such as the
+    // dashboard's builder. So it first installs the server's packages, which bring a recent Node,
+    // and adds the others under that.
+    const steps = isRecentNode() ? [set] : ['serve', set]
     // Another process may have just done it.
-    if (!has(root, set)) addPackages(root, set)
+    for (const step of steps) if (!has(root, step)) addPackages(root, step)
   } finally {
     rmSync(locked, { force: true })
   }
@@ -107,6 +111,12 @@ function npm(root, command) {
   const done = spawnSync('npm', args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
+    env: {
+      // The Node from npm trusts no certificates of the machine's own, as Debian's does.
+      NODE_USE_SYSTEM_CA: '1',
+      ...process.env,
+      PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
+    },
     shell: process.platform === 'win32',
   })
   if (done.error)

@@ -44,6 +44,8 @@ function clone(
   run: (...args: string[]) => ReturnType<typeof launch>
   /** Its calls so far. */
   npm: () => (string | undefined)[]
+  /** The Node that would have run each. */
+  nodes: () => string[]
 } {
   const folder = temporaryFolder(t)
   const [bin, modules, calls] = [
@@ -67,7 +69,10 @@ function clone(
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages: WANTED }))
   if (installed)
     writeFileSync(join(modules, '.package-lock.json'), JSON.stringify({ packages: installed }))
-  writeFileSync(join(bin, 'npm'), `#!/bin/sh\necho "$@" >> '${calls}'\n`)
+  writeFileSync(
+    join(bin, 'npm'),
+    `#!/bin/sh\necho "$@" >> '${calls}'\ncommand -v node >> '${calls}'\n`,
+  )
   chmodSync(join(bin, 'npm'), 0o755)
   symlinkSync(process.execPath, join(bin, 'node'))
   writeFileSync(
@@ -81,6 +86,7 @@ function clone(
       existsSync(calls)
         ? Array.from(readFileSync(calls, 'utf8').matchAll(/^(.*) --no-audit/gm), (call) => call[1])
         : [],
+    nodes: () => readFileSync(calls, 'utf8').match(/^\/.*$/gm) ?? [],
   }
 }
 
@@ -144,6 +150,26 @@ test('packages for builds and tests are added once, even by concurrent processes
     assert.deepEqual(here.npm(), calls)
   }
   assert.equal(existsSync(join(here.modules, '..', '.installing')), false)
+})
+
+test('on an old Node the packages that bring a recent one are installed first, and npm uses it', async (t) => {
+  const here = clone(t, null)
+  const bin = join(here.modules, '.bin')
+  mkdirSync(bin)
+  symlinkSync(process.execPath, join(bin, 'node'))
+  const old = { ...process.versions, node: '20.0.0' }
+  const pretend = `Object.defineProperty(process, 'versions', { value: ${JSON.stringify(old)} })`
+  await launch(
+    [
+      `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
+      join(here.modules, '..', 'scripts', 'launch.mjs'),
+      '--build',
+      'program.mjs',
+    ],
+    join(here.modules, '..', 'bin'),
+  )
+  assert.deepEqual(here.npm(), ['ci --omit=dev --workspace=server', 'install --no-save --omit=dev'])
+  assert.deepEqual(here.nodes(), [join(bin, 'node'), join(bin, 'node')])
 })
 
 test('the Node from npm must be the pinned one, or it is not run', async (t) => {
