@@ -139,12 +139,13 @@ function assertInside(key: CachedKey, parent: CachedKey): void {
     assert.ok(parent[name] === null || key[name]?.isSubsetOf(parent[name]))
 }
 
-test('none of 1,000,000 random child keys is wider than its parent', () => {
+// Of 16 seeded faults that this test finds, the rarest took 20,624 children.
+test('none of 200,000 random child keys is wider than its parent', () => {
   let accepted = 0
   for (let round = 0; round < 10_000; round++) {
     const wanted = restrictions()
     const parent = keyOf(wanted)
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < 20; i++) {
       const asked = restrictions()
       const parts = childOf(asked)
       const key = narrowKey(parent, parts, orNull(below(10)))
@@ -158,7 +159,7 @@ test('none of 1,000,000 random child keys is wider than its parent', () => {
         assert.ok(parent.scope.allows([name]), `${asked.models} under ${wanted.models}: ${name}`)
     }
   }
-  assert.ok(accepted > 50_000, `${accepted} were accepted`)
+  assert.ok(accepted > 10_000, `${accepted} were accepted`)
 })
 
 test('a scope narrowed by patterns is within both and never wider', () => {
