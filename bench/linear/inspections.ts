@@ -151,7 +151,10 @@ export const INSPECTIONS: readonly Row[] = [
       ),
     )
     return async () => {
-      const meter = createUsageMeter(chat, MESSAGES, ['Content-Type', 'text/event-stream'])
+      const meter = createUsageMeter(chat, MESSAGES, ['Content-Type', 'text/event-stream'], {
+        account_id: 'a',
+        key_id: 'k',
+      })
       for (const piece of split(bytes)) meter.write(piece)
       await meter.end()
     }

@@ -47,6 +47,7 @@ function handle(caller: HttpExchange): void {
     head: (_: number, headers: string[]) => endToEnd(headers),
     fields: (raw: string[]) => raw,
     mask: null,
+    owner: { account_id: 'a', key_id: 'k' },
     body() {},
   }
   void relay(

@@ -1,6 +1,7 @@
 // Steps 7 and 8: attaches the credential, sends the request, and relays its response to the caller,
 // piece by piece, each side at the other's pace. Every request is sent once, whatever the provider
 // answers.
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import {
   UpstreamError,
   type HttpClient,
@@ -73,6 +74,8 @@ export function outboundRequest(
 export type ResponseFilter = {
   /** Masks secrets in redirects and errors; null: nothing to mask. */
   readonly mask: Mask | null
+  /** The owner in whose turns an encoded error is decoded. */
+  readonly owner: Owner
   /** The upstream's head; returns the headers that the caller gets. */
   head(status: number, headers: RawHeaders): RawHeaders
   /** The fields of an interim response, or the trailers; returns those that the caller gets. */
@@ -184,7 +187,9 @@ class Relay implements ResponseHandler, ResponseListener {
     this.#status = status
     const mask = status >= FIRST_MASKED_STATUS ? this.#filter.mask : null
     if (mask !== null)
-      this.#output = new MaskedResponse(this.#exchange, mask, () => this.#abandon())
+      this.#output = new MaskedResponse(this.#exchange, this.#filter.owner, mask, () =>
+        this.#abandon(),
+      )
     this.#output.writeHead(status, reason, this.#filter.head(status, headers))
   }
 

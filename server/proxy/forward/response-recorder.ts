@@ -1,5 +1,6 @@
 // Steps 8 and 9: observes a response in transit, and completes the ledger's row when it is over.
 import type { Clock } from '../../common/clock.ts'
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { AdmittedRequest } from '../admission/admit-request.ts'
@@ -112,6 +113,10 @@ export class ResponseRecorder implements ResponseFilter {
     return maskOf(this.#plan.admitted.credential)
   }
 
+  get owner(): Owner {
+    return this.#plan.admitted.owner
+  }
+
   head(status: number, raw: RawHeaders): RawHeaders {
     const { clock, credentials } = this.#deps
     const { context, upstream, match, inspected, admitted } = this.#plan
@@ -123,9 +128,15 @@ export class ResponseRecorder implements ResponseFilter {
       status,
       status >= 400 ? retryAfter(raw, clock.now()) : null,
     )
-    if (status >= 400) this.#errorText = new ErrorText(raw, this.mask)
+    if (status >= 400) this.#errorText = new ErrorText(raw, this.mask, this.owner)
     this.#upstreamId = upstreamRequestId(raw, this.mask)
-    this.#meter = createUsageMeter(upstream.provider, match, raw, inspected.keepsResponse)
+    this.#meter = createUsageMeter(
+      upstream.provider,
+      match,
+      raw,
+      this.owner,
+      inspected.keepsResponse,
+    )
     this.#isSuccess = status < 300
     this.#recordCreated(this.#meter)
     const headers = this.#responseHeaders(raw)
@@ -183,9 +194,9 @@ export class ResponseRecorder implements ResponseFilter {
   /** The usage in the response; synchronous, unless it has to be decoded. */
   #usage(): Usage | null | Promise<Usage> {
     const reading = this.#meter?.end() ?? null
-    const { match } = this.#plan
+    const { match, inspected } = this.#plan
     if (reading instanceof Promise && (match.endpoint?.creates ?? match.creates) !== undefined)
-      this.#deps.objects.trackPending(reading)
+      this.#deps.objects.trackPending(inspected.key.id, reading)
     return reading
   }
 
@@ -276,7 +287,7 @@ export class ResponseRecorder implements ResponseFilter {
       if (await mayStartBatch())
         objects.recordCreated(upstream.provider.id, { kind: BATCH_INPUT, id }, by)
     }
-    objects.trackPending(note())
+    objects.trackPending(by.key, note())
   }
 
   #responseHeaders(raw: RawHeaders): RawHeaders {

@@ -1,4 +1,5 @@
 // An upstream's error, for the ledger: its first bytes as text, without our credential.
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from './content-decoding.ts'
 import type { Mask } from '../masking/mask.ts'
@@ -18,12 +19,15 @@ export class ErrorText {
   #length = 0
   #encoded = 0
 
-  constructor(headers: RawHeaders, mask: Mask) {
+  /** @param owner the owner in whose turns a compressed error is read */
+  constructor(headers: RawHeaders, mask: Mask, owner: Owner) {
     this.#mask = mask
     const codings = codingsOf(headers) ?? []
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#decoding =
-      codings.length === 0 ? null : new Decoding(codings, (bytes) => this.#keep(bytes), resolve)
+      codings.length === 0
+        ? null
+        : new Decoding(codings, owner, (bytes) => this.#keep(bytes), resolve)
     this.#decoded = this.#decoding === null ? null : promise
   }
 

@@ -1,6 +1,7 @@
 // Decodes a long encoded error on its way to the caller, and sends it plain without our credential.
 // Nothing is written before some of it is decoded, so that our own error can be sent if it cannot
 // be decoded at all.
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import { Decoding } from '../forward/content-decoding.ts'
 import { MaskedStream, type Mask } from './mask.ts'
 
@@ -28,11 +29,13 @@ export class DecodedError {
   #length = 0
   #isOver = false
 
-  constructor(codings: readonly string[], mask: Mask, output: DecodedOutput) {
+  /** @param owner the owner in whose turns it is read */
+  constructor(codings: readonly string[], owner: Owner, mask: Mask, output: DecodedOutput) {
     this.#masked = new MaskedStream(mask)
     this.#output = output
     this.#decoding = new Decoding(
       codings,
+      owner,
       (bytes) => this.#take(bytes),
       () => this.#finish(),
     )

@@ -1,6 +1,7 @@
 // An upstream's error or redirect on its way to the caller, without our credential where it repeats
 // it.
 import { isUtf8 } from 'node:buffer'
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, without, type RawHeaders } from '../../http1/header-fields.ts'
 import { codingsOf, decodeWhole } from '../forward/content-decoding.ts'
@@ -33,6 +34,7 @@ const MOST_PIECES = 1_000
  */
 export class MaskedResponse implements ResponseOutput {
   readonly #exchange: HttpExchange
+  readonly #owner: Owner
   readonly #mask: Mask
   readonly #onUnmaskable: () => void
   readonly #plain: MaskedStream
@@ -46,9 +48,13 @@ export class MaskedResponse implements ResponseOutput {
   #decoded: DecodedError | null = null
   #trailers: RawHeaders = []
 
-  /** @param onUnmaskable called at most once: the error cannot be passed on, or no further */
-  constructor(exchange: HttpExchange, mask: Mask, onUnmaskable: () => void) {
+  /**
+   * @param owner the owner in whose turns an encoded error is read
+   * @param onUnmaskable called at most once: the error cannot be passed on, or no further
+   */
+  constructor(exchange: HttpExchange, owner: Owner, mask: Mask, onUnmaskable: () => void) {
     this.#exchange = exchange
+    this.#owner = owner
     this.#mask = mask
     this.#onUnmaskable = onUnmaskable
     this.#plain = new MaskedStream(mask)
@@ -111,7 +117,7 @@ export class MaskedResponse implements ResponseOutput {
     // oxlint-disable-next-line typescript/no-non-null-assertion -- called while the head is held
     const { status, reason, headers } = this.#held!
     const exchange = this.#exchange
-    this.#decoded = new DecodedError(this.#codings, this.#mask, {
+    this.#decoded = new DecodedError(this.#codings, this.#owner, this.#mask, {
       begin: () =>
         exchange.writeHead(status, reason, without(headers, 'content-encoding', 'content-length')),
       write: (bytes) => {

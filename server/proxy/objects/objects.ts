@@ -1,6 +1,7 @@
 // Objects that providers store for us (files, batches, responses, operations): their owners, and
 // the credentials that reach them.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CachedKey } from '../../keys/cache.ts'
 import type { Store } from '../../store/open.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { ObjectLookup } from './denials.ts'
@@ -25,17 +26,21 @@ export interface ObjectOwners {
    */
   recordCreated(provider: string, object: ObjectRef, by: ObjectOrigin): void
   /**
-   * Makes `lookup` wait for a response that has passed and is still being decoded; `recordCreated`
-   * follows immediately.
+   * Makes `lookup` wait for a response to a key that has passed and is still being decoded;
+   * `recordCreated` follows immediately.
    */
-  trackPending(reading: Promise<unknown>): void
-  /** Resolves when all expected responses so far have been decoded. */
-  awaitPending(): Promise<unknown>
+  trackPending(key: string, reading: Promise<unknown>): void
+  /**
+   * Resolves when the expected responses so far that matter to a key have been decoded: its own,
+   * because objects without an owner are refused like those of others; for a key with `objects:
+   * upstream`, which may name them, all.
+   */
+  awaitPending(key: Pick<CachedKey, 'id' | 'objects'>): Promise<unknown>
   /**
    * Whether the key may name these objects; `credential`: the one that created them, null if none
    * of them is known. At most one query per thousand names; others take turns in between.
    *
-   * @param ready a promise to wait for; by default, all expected responses
+   * @param ready a promise to wait for; by default, the expected responses that matter to the key
    */
   lookup(naming: ObjectLookup, ready?: Promise<unknown>): Promise<LookupResult>
   /** Whether the key may name each of these objects, in order: for a list to filter. */
@@ -44,6 +49,34 @@ export interface ObjectOwners {
   isOwn(provider: string, key: string, object: ObjectRef): boolean
   /** Whether any object of the provider belongs to another key; with `kind`, any of that kind. */
   anyOwnedByOther(provider: string, key: string, kind?: string): Promise<boolean>
+}
+
+/** Responses that are still being decoded, by key. */
+class PendingReadings {
+  readonly #byKey = new Map<string, Set<Promise<unknown>>>()
+
+  /** The number of keys that have some. */
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  add(key: string, reading: Promise<unknown>): void {
+    const readings = this.#byKey.get(key) ?? new Set()
+    this.#byKey.set(key, readings.add(reading))
+    void reading.then(() => this.#remove(key, reading))
+  }
+
+  /** Those that matter to a key. */
+  of({ id, objects }: Pick<CachedKey, 'id' | 'objects'>): Promise<unknown>[] {
+    if (objects === 'own') return [...(this.#byKey.get(id) ?? [])]
+    return [...this.#byKey.values()].flatMap((readings) => [...readings])
+  }
+
+  #remove(key: string, reading: Promise<unknown>): void {
+    const readings = this.#byKey.get(key)
+    readings?.delete(reading)
+    if (readings?.size === 0) this.#byKey.delete(key)
+  }
 }
 
 /**
@@ -57,7 +90,7 @@ export function openObjectOwners(store: Store, onError: (error: unknown) => void
   const writer = new ObjectWriter(store, onError)
   const { known } = writer
   const owners = new OwnerLookup(store, known)
-  const pending: Promise<unknown>[] = []
+  const pending = new PendingReadings()
   return {
     recordCreated: (provider, { kind, id }, { key, credential, now, response }) =>
       writer.record(
@@ -71,14 +104,11 @@ export function openObjectOwners(store: Store, onError: (error: unknown) => void
         },
         response,
       ),
-    trackPending(reading) {
-      pending.push(reading)
-      void reading.then(() => pending.splice(pending.indexOf(reading), 1))
-    },
-    awaitPending: () => Promise.all(pending),
+    trackPending: (key, reading) => pending.add(key, reading),
+    awaitPending: (key) => Promise.all(pending.of(key)),
     async lookup(asked, ready) {
       if (ready !== undefined) await ready
-      else if (pending.length > 0) await Promise.all(pending)
+      else if (pending.size > 0) await Promise.all(pending.of(asked.key))
       const first = await owners.decide(asked)
       const inProse = first.denied === 'unknown' && asked.outsideProse !== undefined
       const naming = inProse ? { ...asked, objects: asked.outsideProse() } : asked
@@ -91,7 +121,7 @@ export function openObjectOwners(store: Store, onError: (error: unknown) => void
       return owners.decide(naming)
     },
     async mayName(naming) {
-      if (pending.length > 0) await Promise.all(pending)
+      if (pending.size > 0) await Promise.all(pending.of(naming.key))
       return owners.decideEach(naming)
     },
     isOwn: (provider, key, { kind, id }) => known.get(cacheKey(provider, kind, id))?.key_id === key,

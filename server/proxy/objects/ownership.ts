@@ -80,7 +80,7 @@ export async function mayStartBatch(
 ): Promise<boolean> {
   // This upload is itself expected, so it must not wait for later ones, such as another upload's
   // lines.
-  const ready = objects.awaitPending()
+  const ready = objects.awaitPending(key)
   const named = await lines.named()
   if (named === null) return false
   return objects.lookup({ provider, key, match, method, objects: named }, ready).then(

@@ -1,6 +1,7 @@
 // Reads from the bytes of a response in transit how many tokens it used and which objects it
 // created. Step 9 of the contract. It never delays or changes a byte: it gets a copy of each chunk,
 // and compressed responses are decoded separately.
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import { NO_BYTES, valueOf, valuesOf } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from '../forward/content-decoding.ts'
 import { AwsReader } from './aws-event-stream.ts'
@@ -30,12 +31,6 @@ export interface UsageMeter {
    */
   end(): Usage | Promise<Usage>
 }
-
-/**
- * How much compressed input may wait for the decoder, in bytes; beyond it the usage is unknown
- * rather than the memory unbounded.
- */
-const MOST_WAITING = 8 * 1024 * 1024
 
 /**
  * TABLE of content types and their readers; the first match counts. For text of any other type, its
@@ -70,12 +65,14 @@ const NOT_CODED: readonly string[] = []
  * @param match the called endpoint; lists and polls are not metered, because repeated usage would
  *   be counted twice
  * @param headers the upstream's response headers as a raw list
+ * @param owner the owner in whose turns a compressed response is read
  * @param kept whether the request asked the provider to keep the response
  */
 export function createUsageMeter(
   provider: Provider,
   match: Match,
   headers: readonly string[],
+  owner: Owner,
   kept = false,
 ): UsageMeter {
   const kind = usageKind(provider, match)
@@ -110,7 +107,7 @@ export function createUsageMeter(
   }
   const read = behindMark(reader)
   if (codings.length === 0) return { created: created.objects, write: read, end: settle }
-  return { created: created.objects, ...decoded(codings, read, settle) }
+  return { created: created.objects, ...decoded(codings, owner, read, settle) }
 }
 
 /** Collects the objects that a response creates, beginning with those in its headers. */
@@ -185,17 +182,17 @@ function behindMark(reader: Reader): (bytes: Buffer) => void {
 /** Runs decoders beside the stream. */
 function decoded(
   codings: readonly string[],
+  owner: Owner,
   read: (bytes: Buffer) => void,
   settle: () => Usage,
 ): Pick<UsageMeter, 'write' | 'end'> {
   const ended = Promise.withResolvers<void>()
-  const decoding = new Decoding(codings, read, ended.resolve)
+  const decoding = new Decoding(codings, owner, read, ended.resolve)
   return {
     write(chunk) {
       // The decoder reads later, in another thread, when the buffer already has the next response's
       // bytes.
       decoding.write(Buffer.from(chunk))
-      if (decoding.waiting > MOST_WAITING) decoding.stop()
     },
     async end() {
       decoding.end()

@@ -84,6 +84,7 @@ test('the provider gets nothing, or nothing more, from a caller that has disconn
   }
   const passing = {
     mask: null,
+    owner: { account_id: 'a', key_id: 'k' },
     head: (_: number, raw: string[]) => raw,
     fields: (raw: string[]) => raw,
     body() {},

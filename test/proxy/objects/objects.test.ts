@@ -625,6 +625,7 @@ test('a continued upload is the one that was begun, whatever its name', () => {
       table.byId('google')!,
       find('google', 'POST /upload/v1beta/files'),
       ['X-Goog-Upload-URL', `https://generativelanguage.googleapis.com${address}`],
+      { account_id: 'a', key_id: 'k' },
     )
     assert.deepEqual(created, [{ kind: 'upload', id: name }])
     assert.deepEqual(find('google', `PUT ${address}`).objects, created)

@@ -83,6 +83,7 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
       caller,
       {
         mask: null,
+        owner: { account_id: 'a', key_id: 'k' },
         head: (_, headers) =>
           headers.filter(
             (__, i) =>

@@ -39,6 +39,7 @@ interface Fixture {
   created?: string
 }
 
+const OWNER = { account_id: 'a', key_id: 'k' }
 const CHAT = '/v1/chat/completions'
 const sse = (...events: (object | string)[]) =>
   events
@@ -1217,12 +1218,12 @@ async function read(
   const provider = table.byId(fixture.id)
   assert.ok(provider)
   const match = classify(provider, fixture.method ?? 'POST', fixture.path ?? CHAT)
-  const meter = createUsageMeter(provider, match, [
-    'Content-Type',
-    fixture.type ?? 'application/json',
-    ...(fixture.headers ?? []),
-    ...headers,
-  ])
+  const meter = createUsageMeter(
+    provider,
+    match,
+    ['Content-Type', fixture.type ?? 'application/json', ...(fixture.headers ?? []), ...headers],
+    OWNER,
+  )
   for (const piece of pieces) meter.write(piece)
   return { usage: await meter.end(), created: meter.created }
 }
@@ -1336,10 +1337,12 @@ test('any bytes, of any type and split, are handled', async () => {
 test('a frame that claims to be huge is not kept', async () => {
   const provider = table.byId('bedrock')
   assert.ok(provider)
-  const meter = createUsageMeter(provider, classify(provider, 'POST', '/model/m/converse-stream'), [
-    'content-type',
-    AWS,
-  ])
+  const meter = createUsageMeter(
+    provider,
+    classify(provider, 'POST', '/model/m/converse-stream'),
+    ['content-type', AWS],
+    OWNER,
+  )
   const prelude = Buffer.alloc(12)
   prelude.writeUInt32BE(60_000_000, 0)
   meter.write(prelude)
@@ -1357,6 +1360,7 @@ test('a stream that repeats its usage keeps only a few events', async () => {
     provider,
     classify(provider, 'POST', '/v1beta/models/g:streamGenerateContent'),
     ['content-type', STREAM],
+    OWNER,
   )
   const event = Buffer.from(
     sse(gemini('x'.repeat(1_900), { promptTokenCount: 1, candidatesTokenCount: 2 })),
@@ -1371,10 +1375,12 @@ test('a response of fifty megabytes takes the memory of one usage object', async
   const provider = table.byId('openai')
   assert.ok(provider)
   for (const type of ['application/json', 'text/event-stream']) {
-    const meter = createUsageMeter(provider, classify(provider, 'POST', CHAT), [
-      'content-type',
-      type,
-    ])
+    const meter = createUsageMeter(
+      provider,
+      classify(provider, 'POST', CHAT),
+      ['content-type', type],
+      OWNER,
+    )
     const piece = Buffer.alloc(1_000_000, 'x')
     meter.write(Buffer.from('data: {"x":"'.slice(type === 'application/json' ? 6 : 0)))
     const before = heldBytes()

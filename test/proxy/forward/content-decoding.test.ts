@@ -1,0 +1,87 @@
+// Compressed responses are decoded beside the stream, in the main thread's turns: a few kilobytes
+// may decode to gigabytes, and one key may have thousands of them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { Decoding } from '../../../server/proxy/forward/content-decoding.ts'
+
+const MB = 1024 * 1024
+const [GREEDY, MODEST] = ['greedy', 'modest'].map((id) => ({ account_id: id, key_id: id }))
+
+/** Decodes a body and counts its bytes. */
+function decode(
+  codings: readonly string[],
+  body: Buffer,
+  onBytes: (length: number) => void = () => {},
+  owner = GREEDY!,
+): Promise<{ length: number; hasFailed: boolean }> {
+  return new Promise((resolve) => {
+    let length = 0
+    const decoding = new Decoding(
+      codings,
+      owner,
+      (bytes) => {
+        length += bytes.length
+        onBytes(bytes.length)
+      },
+      () => resolve({ length, hasFailed: decoding.hasFailed }),
+    )
+    decoding.write(body)
+    decoding.end()
+  })
+}
+
+test('however many bodies are decoded, a turn of the event loop reads little, and owners take turns', async () => {
+  const bomb = gzipSync(Buffer.alloc(4 * MB))
+  let inTurn = 0
+  let most = 0
+  let greedy = 0
+  let decoded = Promise.resolve<unknown>(null)
+  const count = (length: number): void => {
+    most = Math.max(most, (inTurn += length))
+    greedy += length
+    // Reading takes longer than decoding, so that all decoders have bytes ready.
+    gzipSync(bomb)
+  }
+  const nextTurn = (): void => {
+    inTurn = 0
+    timer = setImmediate(nextTurn)
+  }
+  let timer = setImmediate(nextTurn)
+  const bombs = Array.from({ length: 16 }, () => decode(['gzip'], bomb, count))
+  const before = new Promise<number>((resolve) => {
+    setImmediate(() => {
+      decoded = decode(['gzip'], gzipSync('{}'), () => resolve(greedy), MODEST)
+    })
+  })
+  assert.ok((await before) < 4 * MB, 'a small body is read before all of the others')
+  await decoded
+  for (const { length, hasFailed } of await Promise.all(bombs))
+    assert.deepEqual([length, hasFailed], [4 * MB, false])
+  clearImmediate(timer)
+  assert.ok(most <= 64 * 1024, `${most} bytes in one turn`)
+})
+
+test('of a body that decodes to far more than is plausible, only the beginning is', async () => {
+  const zeros = Buffer.alloc(24 * MB)
+  const gzipped = gzipSync(zeros)
+  for (const [codings, bomb] of [
+    [['gzip'], gzipped],
+    [['zstd'], zstdCompressSync(zeros)],
+    [['gzip', 'gzip', 'gzip'], gzipSync(gzipSync(gzipped))],
+  ] as const) {
+    const { length, hasFailed } = await decode(codings, bomb)
+    assert.ok(hasFailed && length >= 16 * MB && length < 20 * MB, `${codings.join()}: ${length}`)
+  }
+})
+
+test('a truncated body is decoded as far as it goes, also while others are read', async () => {
+  const text = Array.from({ length: 20_000 }, (_, i) => `line ${i}\n`).join('')
+  const cut = gzipSync(text).subarray(0, -8)
+  const alone = await decode(['gzip'], cut)
+  assert.deepEqual(alone, { length: text.length, hasFailed: true })
+  // Reading takes longer than decoding, so that the decoders fail before their bytes are read.
+  const slowly = (): void => void gzipSync(text)
+  const all = await Promise.all(Array.from({ length: 8 }, () => decode(['gzip'], cut, slowly)))
+  for (const one of all) assert.deepEqual(one, alone)
+})
