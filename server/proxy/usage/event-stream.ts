@@ -150,6 +150,7 @@ export class SseReader implements Reader {
   }
 
   end(): void {
+    if (this.#length > 0 && this.#isCut()) this.#beginLong()
     if (this.#long) this.#endLong()
     else if (this.#length > 0) this.#events(this.#pending.subarray(0, this.#length), this.#length)
     this.#length = 0
@@ -190,6 +191,12 @@ export class SseReader implements Reader {
       this.#candidates.keep(() => this.#candidates.read(dataOf(event.toString('utf8'))))
       from = next
     }
+  }
+
+  /** Whether the stream ended within an event: what has arrived may name a created object. */
+  #isCut(): boolean {
+    const data = dataOf(this.#pending.toString('utf8', 0, this.#length))
+    return data.startsWith('{') && parseJson(data) === undefined
   }
 
   #append(chunk: Buffer, from: number): void {

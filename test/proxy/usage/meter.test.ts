@@ -1390,3 +1390,20 @@ test('a response of fifty megabytes takes the memory of one usage object', async
     assert.deepEqual(await meter.end(), usageOf([1, 2, null, null]), type)
   }
 })
+
+test('an event that is cut off names its object, as soon as the caller may have seen it', () => {
+  const provider = table.byId('openai')
+  assert.ok(provider)
+  const match = classify(provider, 'POST', '/v1/responses')
+  const event = named([
+    'response.created',
+    { type: 'response.created', response: { id: 'resp_1', output: [], tools: [{ name: 'x' }] } },
+  ])
+  const made = [{ kind: 'response', id: 'resp_1' }]
+  for (let end = event.indexOf('resp_1') + 'resp_1"'.length; end <= event.length; end++) {
+    const meter = createUsageMeter(provider, match, ['content-type', STREAM], OWNER, true)
+    meter.write(Buffer.from(event.slice(0, end)))
+    void meter.end()
+    assert.deepEqual(meter.created, made, event.slice(0, end))
+  }
+})
