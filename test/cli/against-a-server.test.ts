@@ -25,6 +25,7 @@ const LOCAL = new Set([
   'migrate',
   'backup',
   'restore',
+  'vacuum',
   'doctor',
   'completion',
   'env',

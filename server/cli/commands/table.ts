@@ -17,6 +17,7 @@ import { REQUESTS } from './requests.ts'
 import { SERVE } from './serve.ts'
 import { TOKENS } from './tokens.ts'
 import { USAGE } from './usage.ts'
+import { VACUUM } from './vacuum.ts'
 import { VERIFY } from './verify.ts'
 
 /** TABLE of command groups. */
@@ -65,6 +66,7 @@ export const COMMANDS: readonly Command[] = [
   VERIFY,
   MIGRATE,
   ...BACKUPS,
+  VACUUM,
   DOCTOR,
   ENV,
   COMPLETION,

@@ -36,6 +36,8 @@ const SYNC_MS = 20
 /** Files that a process should be able to open: each proxied request needs two. */
 const OPEN_FILES = 4_096
 const FREE_BYTES = 1_073_741_824
+/** Unused bytes of the SQLite file that are worth a vacuum if they are more than half of it. */
+const UNUSED_BYTES = 64 * 1024 * 1024
 
 /** All checks, in display order. */
 export const CHECKS: readonly Check[] = [
@@ -114,12 +116,20 @@ async function diskSync({ config }: Examined): Promise<Finding> {
     : ['warning', `${text}: the disk is slow, or on a network`]
 }
 
-async function diskSpace({ config }: Examined): Promise<Finding> {
-  const { bavail, bsize } = await statfs(existingFolder(config.storage.data))
+async function diskSpace({ config: { storage } }: Examined): Promise<Finding> {
+  const { bavail, bsize } = await statfs(existingFolder(storage.data))
   const free = bavail * bsize
-  const text = `${(free / 2 ** 30).toFixed(1)} GiB free for ${config.storage.data}`
+  const text = `${gibibytes(free)} free for ${storage.data}`
+  const { bytes, unused } = await inspectStore(storage)
+  if (unused >= UNUSED_BYTES && unused > bytes / 2)
+    return [
+      'warning',
+      `${text}; ${gibibytes(unused)} of the database's ${gibibytes(bytes)} are unused: "tollmark vacuum" gives them back`,
+    ]
   return free >= FREE_BYTES ? ['ok', text] : ['warning', text]
 }
+
+const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`
 
 async function dataFolder({ config }: Examined): Promise<Finding> {
   const { data, dataPersistent } = config.storage
