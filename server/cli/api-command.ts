@@ -5,6 +5,7 @@ import { SetupError } from '../common/errors.ts'
 import type { ApiClient } from './client.ts'
 import { JSON_OPTION, type Command, type Option } from './command.ts'
 import { AlreadyReported, Misuse, OutputError, ApiError } from './failure.ts'
+import type { Interrupted } from './interrupt.ts'
 import {
   assertWritable,
   printError,
@@ -33,6 +34,8 @@ export interface CommandResult {
   readonly lines: readonly string[]
   /** Further information, for standard error, so that piped output stays clean. */
   readonly notes?: readonly string[]
+  /** The signal that ended the command early; thrown when the result is printed. */
+  readonly interrupted?: Interrupted | null
   /**
    * For a record with a secret that is shown once: revokes it if it cannot be printed.
    *
@@ -142,7 +145,7 @@ export function settingsFromFlags(values: OptionValues): Record<string, string> 
 }
 
 async function printResult(
-  { record, lines, notes = [], undo }: CommandResult,
+  { record, lines, notes = [], interrupted = null, undo }: CommandResult,
   json: boolean,
 ): Promise<void> {
   try {
@@ -153,6 +156,7 @@ async function printResult(
     throw new AlreadyReported('', { cause: error })
   }
   if (!json) printNotes(notes)
+  if (interrupted !== null) throw interrupted
 }
 
 function undoFailed(error: unknown): string {

@@ -82,23 +82,26 @@ export class ApiClient {
   }
 
   /** Rows of a list, read page by page, at most `limit`. */
-  async list(
-    resource: Resource,
-    query: Query = {},
-    limit = Number.POSITIVE_INFINITY,
-  ): Promise<Row[]> {
+  async list(resource: Resource, query: Query = {}, limit = Infinity): Promise<Row[]> {
     const rows: Row[] = []
+    for await (const page of this.pages(resource, query, limit)) rows.push(...page.rows('data'))
+    return rows
+  }
+
+  /** Pages of a list, until they have `limit` rows or there are no more. */
+  async *pages(resource: Resource, query: Query = {}, limit = Infinity): AsyncGenerator<Row> {
+    let left = limit
     let cursor: string | undefined
     do {
       const page = await this.get(resource, {
         ...query,
-        limit: Math.min(PAGE_SIZE, limit - rows.length),
-        cursor,
+        limit: Math.min(PAGE_SIZE, left),
+        ...(cursor !== undefined && { cursor }),
       })
-      rows.push(...page.rows('data'))
+      yield page
+      left -= page.rows('data').length
       cursor = page.optional('next_cursor') ?? undefined
-    } while (cursor !== undefined && rows.length < limit)
-    return rows
+    } while (cursor !== undefined && left > 0)
   }
 
   /**

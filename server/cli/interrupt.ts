@@ -1,4 +1,5 @@
 // Handles signals while a command has something to clean up.
+import { once } from 'node:events'
 import { constants } from 'node:os'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -34,5 +35,27 @@ export async function runInterruptible(
     throw error
   } finally {
     for (const [name, stop] of listeners) process.off(name, stop)
+  }
+}
+
+/**
+ * Runs work whose partial result is worth something. A signal ends the wait for it.
+ *
+ * @param work gets a function that tells whether its result is still awaited
+ * @returns the signal, if there was one before the work had ended
+ */
+export async function untilInterrupted(
+  work: (isOpen: () => boolean) => Promise<void>,
+): Promise<Interrupted | null> {
+  try {
+    await runInterruptible(async (signal) => {
+      const interrupted = once(signal, 'abort')
+      await Promise.race([work(() => !signal.aborted), interrupted])
+      signal.throwIfAborted()
+    })
+    return null
+  } catch (error) {
+    if (error instanceof Interrupted) return error
+    throw error
   }
 }

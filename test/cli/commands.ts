@@ -12,15 +12,18 @@ export interface Said {
   err: string
 }
 
+/** Runs a command line. */
+interface Commands {
+  (...args: string[]): Promise<Said>
+  /** Interrupts the one that runs. */
+  interrupt(): void
+}
+
 /**
  * Starts the process; gives what runs a command line in it, in this folder, with nothing on
  * standard input.
  */
-export function openCommands(
-  t: TestContext,
-  env: Record<string, string>,
-  cwd: string,
-): (...args: string[]) => Promise<Said> {
+export function openCommands(t: TestContext, env: Record<string, string>, cwd: string): Commands {
   const child = fork(join(import.meta.dirname, 'command-process.ts'), [], {
     execArgv: [...NODE_FLAGS],
     env: { ...process.env, ...env },
@@ -29,12 +32,13 @@ export function openCommands(
   })
   t.after(() => child.kill('SIGKILL'))
   const [out, err] = [untilEnd(child.stdout!), untilEnd(child.stderr!)]
-  return async (...args) => {
+  const run = async (...args: string[]): Promise<Said> => {
     const done = Promise.all([once(child, 'message').then(([code]) => Number(code)), out(), err()])
     child.send(args)
     const [code, said, complained] = await done
     return { code, out: said, err: complained }
   }
+  return Object.assign(run, { interrupt: () => void child.kill('SIGINT') })
 }
 
 /** Reads what comes up to the next NUL. */

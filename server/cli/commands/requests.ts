@@ -6,9 +6,13 @@ import {
   accountFilter,
   ACCOUNT_OPTION,
   openApi,
+  type CommandResult,
 } from '../api-command.ts'
+import type { ApiClient } from '../client.ts'
 import type { Command, Option } from '../command.ts'
-import { write, type Column } from '../output.ts'
+import { untilInterrupted, type Interrupted } from '../interrupt.ts'
+import { printNotes, write, type Column } from '../output.ts'
+import type { Row } from '../record.ts'
 import { encodeId } from './keys.ts'
 import type { OptionValues } from '../values.ts'
 
@@ -33,6 +37,9 @@ const REFUSED_COLUMNS: readonly Column[] = [
   ['MODEL', (row) => row.optional('model') ?? '-'],
   ['KEY', (row) => row.optional('key_name') ?? row.text('key_id')],
 ]
+
+/** How often a long search says how far back it is (milliseconds). */
+const REPORT_MS = 5_000
 
 const LIMIT_OPTION: Option = {
   flags: '--limit <number>',
@@ -70,15 +77,26 @@ export const REQUESTS: readonly Command[] = [
   apiCommand({
     name: 'requests list',
     summary: 'list proxied requests, newest first',
-    options: [...FILTER, LIMIT_OPTION],
+    options: [
+      ...FILTER,
+      LIMIT_OPTION,
+      { flags: '--cursor <cursor>', summary: 'go on where an earlier list ended' },
+    ],
+    notes:
+      'A search of a large ledger for something rare says how far back it is. Ctrl+C ends it: what was found is\n' +
+      'printed, and the cursor to go on with. With --json they are searched_to and next_cursor.',
     examples: [
       'tollmark requests list --status 4xx --from 1h',
       'tollmark requests list --key key_… --limit 10',
     ],
     act: async ({ client, values, now }) => {
       const most = values.number('limit', 1, 1_000_000) ?? 50
-      const filter = { ...filterOf(values, now), account: await accountFilter(client, values) }
-      return listResult('requests', await client.list('requests', filter, most), COLUMNS)
+      const filter = {
+        ...filterOf(values, now),
+        cursor: values.text('cursor'),
+        account: await accountFilter(client, values),
+      }
+      return searchResult(await searchBack(client, filter, most, values.flag('json')))
     },
   }),
   apiCommand({
@@ -119,6 +137,60 @@ export const REQUESTS: readonly Command[] = [
   }),
   exportCommand(),
 ]
+
+/** What a search has found. */
+interface Found {
+  readonly rows: Row[]
+  /** Where it goes on; null if everything was searched. */
+  readonly next: string | null
+  /** How far back it was searched; null if it ended at the last of `rows`. */
+  readonly searchedTo: string | null
+  readonly interrupted: Interrupted | null
+}
+
+/** Searches page by page, and reports how far back it is. A signal ends it with what was found. */
+async function searchBack(
+  client: ApiClient,
+  filter: Readonly<Record<string, string | undefined>>,
+  limit: number,
+  quiet: boolean,
+): Promise<Found> {
+  const rows: Row[] = []
+  let last: Row | undefined
+  let reported = -Infinity
+  const interrupted = await untilInterrupted(async (isAwaited) => {
+    for await (const page of client.pages('requests', filter, limit)) {
+      if (!isAwaited()) return
+      rows.push(...page.rows('data'))
+      last = page
+      const searchedTo = page.optional('searched_to')
+      if (searchedTo === null || quiet || performance.now() - reported < REPORT_MS) continue
+      reported = performance.now()
+      printNotes([`Searched back to ${toSecond(searchedTo)}. Ctrl+C ends the search.`])
+    }
+  })
+  if (interrupted !== null && last === undefined) throw interrupted
+  const [next = null, searchedTo = null] = [
+    last?.optional('next_cursor'),
+    last?.optional('searched_to'),
+  ]
+  return { rows, next, searchedTo, interrupted }
+}
+
+function searchResult({ rows, next, searchedTo, interrupted }: Found): CommandResult {
+  const { record, lines } = listResult('requests', rows, COLUMNS)
+  const back = searchedTo === null ? '' : `Searched back to ${toSecond(searchedTo)}. `
+  const isIncomplete = interrupted !== null && next !== null
+  return {
+    record: { ...record, next_cursor: next, searched_to: searchedTo },
+    lines: isIncomplete && rows.length === 0 ? ['No request was found so far.'] : lines,
+    notes: isIncomplete ? [`${back}To go on, add --cursor ${next}`] : [],
+    interrupted,
+  }
+}
+
+/** A timestamp to the second. */
+const toSecond = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`
 
 /** Streams the lines: there may be millions. */
 function exportCommand(): Command {
