@@ -165,6 +165,8 @@ export async function enterInstance(
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer)
       ours.delete(id)
+      // A heartbeat in progress would record this instance again.
+      await signing?.catch(onError)
       // If the store is unavailable, others expire this instance, as after a kill.
       await store.db.deleteFrom('instances').where('id', '=', id).execute().catch(onError)
     },

@@ -199,6 +199,15 @@ onEveryStore(
   },
 )
 
+onEveryStore('a process that ends during a heartbeat leaves no row', async (t, place) => {
+  const store = await open(t, place)
+  const instance = await enter(store)
+  const beat = instance.beat()
+  await instance[Symbol.asyncDispose]()
+  await beat
+  assert.deepEqual(await store.db.selectFrom('instances').selectAll().execute(), [])
+})
+
 onEveryStore('two instances in one process leave each other alone', async (t, place) => {
   const store = await open(t, place)
   await using first = await enter(store)
