@@ -51,6 +51,11 @@ const READS_PER_TURN = 32
  */
 const ENDS_PER_TURN = 8
 /**
+ * Connections handed over in one turn because they have switched protocols: starting a WebSocket
+ * takes about 100 microseconds.
+ */
+const SWITCHES_PER_TURN = 8
+/**
  * Connections closed in one turn because the upstream has closed or reset them, or they have been
  * unused for too long: closing one takes about 10 microseconds. Then the turns above end their
  * requests.
@@ -83,6 +88,7 @@ export function createHttpClient(
 class PooledClient implements HttpClient, ConnectionPool {
   readonly reads: Turns
   readonly ends: Turns
+  readonly switches: Turns
   readonly #limits: ClientLimits
   readonly #now: () => number
   readonly #connects: Turns
@@ -106,6 +112,7 @@ class PooledClient implements HttpClient, ConnectionPool {
     this.#closes = turns(CLOSES_PER_TURN)
     this.reads = turns(READS_PER_TURN)
     this.ends = turns(ENDS_PER_TURN)
+    this.switches = turns(SWITCHES_PER_TURN)
   }
 
   send(request: OutboundRequest, handler: ResponseHandler): PendingRequest {

@@ -69,6 +69,8 @@ export type ConnectionPool = {
   readonly reads: Turns
   /** Ends requests whose connection is lost, or that have timed out, in their owners' turns. */
   readonly ends: Turns
+  /** Hands over connections that have switched protocols, in their owners' turns. */
+  readonly switches: Turns
   acquire(destination: Destination): ClientConnection | null
   release(destination: Destination, connection: ClientConnection): void
   /** Whether a connection has been unused so long that a FIN may lie unread in its socket. */
@@ -231,6 +233,12 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   }
 
   onSwitch(headers: RawHeaders, connection: RawConnection): void {
+    this.#pool.switches.schedule(this.#owner, () => this.#handOver(headers, connection))
+  }
+
+  #handOver(headers: RawHeaders, connection: RawConnection): void {
+    // Aborted while it waited for its turn.
+    if (this.#done) return connection.destroy()
     this.#finish()
     if (this.#handler.onSwitch !== undefined) return this.#handler.onSwitch(headers, connection)
     connection.destroy()
