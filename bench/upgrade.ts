@@ -1,6 +1,6 @@
 // Upgrades under load from an older revision to this tree: `npm run bench -- upgrade --from REV`.
-// On PostgreSQL it replaces one process after the other, so that older and newer ones run together:
-// no request may fail. On SQLite it stops the one process and starts the newer one: requests may
+// On PostgreSQL it replaces one process after the other, so that older and newer ones run together,
+// also while the ledger gets new partitions: no request may fail. On SQLite it stops the one process and starts the newer one: requests may
 // fail only while nothing listens. Afterwards everything that the provider received must be in the
 // ledger once, and `verify` must succeed. Exits with 1 otherwise. `--rounds N`, `--processes N`,
 // `--callers N` of each kind. The older revision runs with this tree's dependencies.
@@ -18,11 +18,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { DAY } from '../server/common/clock.ts'
+import { beginPartition } from '../server/ledger/retention/partitions.ts'
 import { openStore } from '../server/store/open.ts'
 import { auditStore } from '../test/chaos/audit.ts'
 import { startUpstream } from '../test/chaos/upstream.ts'
 import { freePort } from '../test/support/free-port.ts'
-import { startPostgres } from '../test/support/postgres.ts'
+import { query, startPostgres } from '../test/support/postgres.ts'
 import { Callers, createCallersKeys } from './parts/callers.ts'
 import { startServer, stopServer, type Server } from './parts/server.ts'
 
@@ -78,6 +80,16 @@ async function replace(server: Server, settings: Record<string, string>): Promis
   return startServer({ ...settings, PORT: String(server.port) })
 }
 
+/** Begins partitions as on four days after the upgrade, with a retention of days. */
+async function beginPartitions(databaseUrl: URL, data: string): Promise<void> {
+  await using store = await openStore({ data, databaseUrl, now: Date.now() })
+  await query(databaseUrl, 'update migrations set applied_at = 0')
+  for (const day of [-3, -2, -1, 0]) {
+    await beginPartition(store, Date.now() + day * DAY, DAY)
+    await sleep(BESIDE_MS / 4)
+  }
+}
+
 /** Runs one upgrade. @returns its faults */
 async function upgrade(databaseUrl: URL | null, processes: number): Promise<string[]> {
   await using upstream = await startUpstream()
@@ -107,6 +119,7 @@ async function upgrade(databaseUrl: URL | null, processes: number): Promise<stri
     servers[at] = await replace(server, settings)
     while (!callers.isReady(server.port)) await sleep(50)
     callers.phase = `${at + 1} of ${processes} are newer`
+    if (databaseUrl !== null && at === 0) await beginPartitions(databaseUrl, data)
     await sleep(BESIDE_MS)
   }
   await callers.stop()

@@ -4,10 +4,10 @@ import { test } from 'node:test'
 import { sql, type CompiledQuery } from 'kysely'
 import { Client } from 'pg'
 import { UNKNOWN_TOKENS } from '../../server/common/token-kinds.ts'
+import { beginPartition, dropOldPartitions } from '../../server/ledger/retention/partitions.ts'
 import { addHours } from '../../server/ledger/rollups/coarser.ts'
 import { getRequest, listRequests } from '../../server/ledger/reports/requests.ts'
 import { verifyWindows } from '../../server/ledger/reports/verify.ts'
-import { beginPartition } from '../../server/ledger/retention/partitions.ts'
 import { readUsage } from '../../server/ledger/reports/usage.ts'
 import { listKeys } from '../../server/keys/key-list.ts'
 import { getKey } from '../../server/keys/keys.ts'
@@ -80,6 +80,11 @@ async function fillOld(
   for (const text of texts) connection.exec(text)
   connection.close()
 }
+
+/** Columns of a request that has ended, as far as these tests need them. */
+const ENDED =
+  'seq, id, account_id, key_id, rpm, provider, model, endpoint, method, created_at, mono, state'
+const endedAs = (state: string): string => ENDED.replace('state', `'${state}'`)
 
 /** How the version before the admissions wrote a row of PostgreSQL's ledger. */
 const sharedRow = (
@@ -210,6 +215,93 @@ async function planOf(url: URL, { sql: text, parameters }: CompiledQuery): Promi
     await client.end()
   }
 }
+
+/** TABLE of what a process of the version before the partitions does with the ledger of PostgreSQL. */
+const UNPARTITIONED = {
+  settle: (seqs: readonly number[]) => `
+    with moved as (
+      delete from admissions a where a.seq = any (array[${seqs.join()}]::bigint[]) and a.state in ('reserved', 'unknown') returning a.*
+    ) insert into requests (${ENDED}, status) select ${endedAs('settled')}, 200 from moved order by seq`,
+  settleUnknown: (seqs: readonly number[]) => `
+    with opened as (
+      select r.seq from requests r where r.seq = any (array[${seqs.join()}]::bigint[]) and r.state in ('reserved', 'unknown') order by r.seq for update of r
+    ) update requests r set state = 'settled', status = 200 from opened o where r.seq = o.seq and r.seq = any (array(select seq from opened))`,
+  markUnknown: () => `
+    update requests set state = 'unknown' where state = 'reserved' and instance not in (select id from instances)
+      and seq in (select seq from requests where state = 'reserved' and instance not in (select id from instances) limit 500)`,
+  moveEnded: () => `
+    with ended as (
+      select seq from admissions where state <> 'reserved' order by seq limit 10000 for update skip locked
+    ), moved as (delete from admissions where seq in (select seq from ended) returning *)
+    insert into requests (${ENDED}) select ${ENDED} from moved order by seq`,
+}
+
+test('on PostgreSQL a process from before the partitions works beside several, while one is dropped', async (t) => {
+  const place = await emptyPlaceOn.postgres(t)
+  await fillOld(place, '0103-odd-requests', [
+    `insert into usage_added (name, before) values ('days', 9000000000000)`,
+  ])
+  const { store, ledger, clock } = await openFor(t, place)
+  const older = await openFor(t, place)
+  const pg = (text: string) => query(place.databaseUrl!, text)
+  await pg('update migrations set applied_at = 0')
+  const admit = async (by: typeof ledger) => {
+    const asked = admissionRequest('key', 1000)
+    const admission = await by.admit(asked)
+    assert.ok(admission.admitted)
+    return { asked, seq: admission.seq, end: () => by.settle(settlement(asked, admission)) }
+  }
+  const today = Math.floor(clock.now() / DAY)
+  const ends = new Map<string, string>()
+  const held = []
+  for (const day of [null, today - 3, today - 2, today - 1]) {
+    const name = day === null ? 'requests_first' : `requests_${day}`
+    // The numbers jump while requests are in progress.
+    if (day !== null) await beginPartition(store, day * DAY, DAY)
+    const [newer, moved, late, gone] = await Promise.all(
+      [ledger, older.ledger, older.ledger, older.ledger].map(admit),
+    )
+    await pg(`update admissions set instance = 'gone' where seq = ${gone!.seq}`)
+    newer!.end()
+    for (const one of [newer!, moved!, late!, gone!]) ends.set(one.asked.id, name)
+    held.push(late!)
+    await Promise.all([
+      pg(UNPARTITIONED.settle([moved!.seq])),
+      pg(UNPARTITIONED.moveEnded()),
+      pg(UNPARTITIONED.markUnknown()),
+    ])
+    await pg(UNPARTITIONED.settleUnknown([gone!.seq]))
+  }
+  const where = async () => {
+    const rows = await pg(
+      `select id, tableoid::regclass::text as name from requests where state = 'settled'`,
+    )
+    return new Map(rows.map((row) => Object.values(row as object) as [string, string]))
+  }
+  await pg(UNPARTITIONED.settle(held.map(({ seq }) => seq)))
+  await until(async () => (await where()).size === ends.size)
+  assert.deepEqual(sorted(await where()), sorted(ends))
+
+  const last = await admit(older.ledger)
+  const old = { before: 9e12, upTo: Number.MAX_SAFE_INTEGER }
+  const drop = dropOldPartitions(store, old)
+  await Promise.all([
+    drop,
+    pg(UNPARTITIONED.settle([last.seq])),
+    pg(UNPARTITIONED.moveEnded()),
+    pg(UNPARTITIONED.markUnknown()),
+  ])
+  ends.set(last.asked.id, `requests_${today - 1}`)
+  for (const [id, name] of ends)
+    if ([`requests_${today - 3}`, `requests_${today - 2}`].includes(name)) ends.delete(id)
+  assert.deepEqual(sorted(await where()), sorted(ends))
+  const proof = await verifyWindows(store)
+  assert.deepEqual([proof.requests, proof.violations], [ends.size, []])
+  assert.equal((await admit(older.ledger)).seq, last.seq + 1)
+})
+
+const sorted = (map: ReadonlyMap<string, string>): [string, string][] =>
+  [...map].sort(([a], [b]) => (a < b ? -1 : 1))
 
 test('on PostgreSQL an upgrade during a report waits for it, and neither fails', async (t) => {
   const place = await emptyPlaceOn.postgres(t)
