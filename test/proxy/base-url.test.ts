@@ -226,6 +226,11 @@ test('an address that has /proxy twice, or lacks the host, is refused with what 
     const { body } = await call(port, { method: 'GET', target, headers })
     assert.equal(JSON.parse(body.toString()).error.message, expected, target)
   }
+  // In the form of the provider that was meant, so that its SDK shows it.
+  const target = `/proxy/proxy?url=${encodeURIComponent(`${GOOGLE}/v1beta/models`)}`
+  const { body } = await call(port, { method: 'GET', target, headers })
+  const { error } = JSON.parse(body.toString())
+  assert.deepEqual([error.message, error.status], [twice, 'INVALID_ARGUMENT'])
 })
 
 test('a fetched response that could be a page is sandboxed, and any other is unchanged', async () => {
