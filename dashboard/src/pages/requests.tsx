@@ -192,7 +192,7 @@ function SentList({
           <NoMatch what="request" onClear={onClear} />
         ) : (
           <Empty icon="list" title="No requests yet">
-            Create a key and send a request through the proxy. It appears here right away.
+            Send a request with a key. It appears here, or under Refused.
           </Empty>
         )
       }
