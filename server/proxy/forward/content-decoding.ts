@@ -89,8 +89,8 @@ export async function decodeWhole(
   }
 }
 
-/** Maximum bytes that are read from a decoder at once. */
-const PIECE = 16 * 1024
+/** Maximum bytes that are read from a decoder at once: they may be a hundred events with usage. */
+const PIECE = 4 * 1024
 /** The cost of a piece in addition to its bytes, in bytes: a small one takes a few microseconds. */
 const PIECE_COST = 512
 /**
