@@ -174,7 +174,7 @@ const AREAS: Area[] = [
     path: 'dashboard/build.ts',
     from: [],
     packages: ['vite'],
-    node: ['child_process', 'crypto', 'events', 'fs', 'os', 'path', 'zlib'],
+    node: ['child_process', 'crypto', 'events', 'fs', 'net', 'os', 'path', 'zlib'],
   },
   {
     path: 'packages/notion-markdown/src/',
