@@ -6,14 +6,13 @@ import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import { bundlesOf } from './bundles.mjs'
 
-/** TABLE of imports from packages with many modules. */
-const PACKAGES = [
+/** TABLE of imports from packages with many modules, all of them in a server's node_modules. */
+export const PACKAGES = [
   '@hono/node-server',
   '@hono/zod-openapi',
   '@opentelemetry/api',
   '@fastify/busboy',
   'commander',
-  'entities',
   'hono',
   'hono/compress',
   'hono/cookie',

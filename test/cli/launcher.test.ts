@@ -18,6 +18,7 @@ import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { z } from 'zod'
 import { bundlesOf } from '../../scripts/bundles.mjs'
+import { PACKAGES } from '../../scripts/prebundle.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -243,6 +244,17 @@ test('a failed build names its error, and how to see the rest', async (t) => {
     (await ended).stdout,
     'The dashboard could not be built; everything else works.\nnpm ERR! code E404\nTo see all of it, run: node scripts/launch.mjs --build dashboard/build.ts\n',
   )
+})
+
+test('bundles hold only packages that a server installs', () => {
+  const { packages } = z
+    .object({ packages: z.record(z.string(), z.object({ dev: z.boolean().optional() })) })
+    .parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')))
+  for (const name of PACKAGES) {
+    const [, folder] = /^((?:@[^/]+\/)?[^/]+)/.exec(name) ?? []
+    const installed = packages[`node_modules/${folder}`]
+    assert.ok(installed !== undefined && installed.dev !== true, name)
+  }
 })
 
 test('a server loads bundles only if they were built from the installed packages', async (t) => {
