@@ -187,9 +187,10 @@ class Relay implements ResponseHandler, ResponseListener {
     this.#status = status
     const mask = status >= FIRST_MASKED_STATUS ? this.#filter.mask : null
     if (mask !== null)
-      this.#output = new MaskedResponse(this.#exchange, this.#filter.owner, mask, () =>
-        this.#abandon(),
-      )
+      this.#output = new MaskedResponse(this.#exchange, this.#filter.owner, mask, {
+        onSearched: () => this.#request?.resume(),
+        onUnmaskable: () => this.#abandon(),
+      })
     this.#output.writeHead(status, reason, this.#filter.head(status, headers))
   }
 
@@ -224,7 +225,7 @@ class Relay implements ResponseHandler, ResponseListener {
   }
 
   onDrain(): void {
-    this.#request?.resume()
+    if (this.#output.flush()) this.#request?.resume()
   }
 
   /**

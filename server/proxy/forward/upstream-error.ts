@@ -56,10 +56,8 @@ export class ErrorText {
   }
 
   #text(): string | null {
-    const masked = this.#mask.bytes(Buffer.concat(this.#pieces))
-    const whole = masked
-      .subarray(0, masked.length - this.#mask.begun(masked))
-      .subarray(0, MAX_TEXT_BYTES)
+    const { masked, begun } = this.#mask.search(Buffer.concat(this.#pieces))
+    const whole = masked.subarray(0, Math.min(masked.length - begun, MAX_TEXT_BYTES))
     try {
       // A character that is cut off at the end is left out.
       return (

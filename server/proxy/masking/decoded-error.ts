@@ -1,9 +1,8 @@
-// Decodes a long encoded error on its way to the caller, and sends it plain without our credential.
-// Nothing is written before some of it is decoded, so that our own error can be sent if it cannot
+// Decodes a long encoded error on its way to the caller, to whom it is sent plain. Nothing is
+// written before some of it is decoded, so that our own error can be sent if it cannot
 // be decoded at all.
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import { Decoding } from '../forward/content-decoding.ts'
-import { MaskedStream, type Mask } from './mask.ts'
 
 /** The sink of decoded bytes. */
 export interface DecodedOutput {
@@ -23,15 +22,13 @@ const MAX_DECODED_BYTES = 16 * 1024 * 1024
 /** Sends one error decoded. One per response. */
 export class DecodedError {
   readonly #decoding: Decoding
-  readonly #masked: MaskedStream
   readonly #output: DecodedOutput
   #held: Buffer[] | null = []
   #length = 0
   #isOver = false
 
   /** @param owner the owner in whose turns it is read */
-  constructor(codings: readonly string[], owner: Owner, mask: Mask, output: DecodedOutput) {
-    this.#masked = new MaskedStream(mask)
+  constructor(codings: readonly string[], owner: Owner, output: DecodedOutput) {
     this.#output = output
     this.#decoding = new Decoding(
       codings,
@@ -61,19 +58,14 @@ export class DecodedError {
     this.#length += bytes.length
     if (this.#length > MAX_DECODED_BYTES) return this.#fail()
     this.#held?.push(bytes)
-    if (this.#held === null) this.#write(bytes)
+    if (this.#held === null) this.#output.write(bytes)
     else if (this.#length > HELD_BYTES) this.#release(this.#held)
   }
 
   #release(held: readonly Buffer[]): void {
     this.#held = null
     this.#output.begin()
-    for (const bytes of held) this.#write(bytes)
-  }
-
-  #write(bytes: Buffer): void {
-    const ready = this.#masked.write(bytes)
-    if (ready.length > 0) this.#output.write(ready)
+    for (const bytes of held) this.#output.write(bytes)
   }
 
   #finish(): void {
@@ -81,8 +73,6 @@ export class DecodedError {
     if (this.#decoding.hasFailed) return this.#fail()
     this.#isOver = true
     if (this.#held !== null) this.#release(this.#held)
-    const rest = this.#masked.end()
-    if (rest.length > 0) this.#output.write(rest)
     this.#output.end()
   }
 

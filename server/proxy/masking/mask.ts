@@ -11,7 +11,7 @@ import {
   spellingsOf,
   type Spelling,
 } from './spellings.ts'
-import { MOST_ZEROS, withoutZeros, type WithoutZeros } from './wide-text.ts'
+import { withoutZeros, type WithoutZeros } from './wide-text.ts'
 
 /** Credentials of at least this length are found anywhere, in every spelling. */
 const SHORTEST_SECRET = 8
@@ -86,26 +86,33 @@ export class Mask {
     )
   }
 
-  /** The bytes without the credential: the same object if they do not contain it, else a copy. */
-  bytes(bytes: Buffer): Buffer {
+  /**
+   * Searches bytes that others may follow. `masked` are the bytes without the credential: the same
+   * object if they do not contain it, else a copy. `begun` tells how many of the last ones may be
+   * the beginning of the credential.
+   */
+  search(bytes: Buffer): { readonly masked: Buffer; readonly begun: number } {
     const wide = withoutZeros(bytes)
     const text = wide?.bytes ?? bytes
     let masked = bytes
+    let from = text.length
     for (let at = 0; at < text.length; at++) {
       const length = this.#lengthAt(text, at)
+      if (length < 0) from = Math.min(from, at)
       if (length <= 0) continue
       if (masked === bytes) masked = Buffer.from(bytes)
       fill(masked, wide, at, at + length)
       at += length - 1
     }
-    return masked
+    const start = from === text.length ? bytes.length : (wide?.places[from] ?? from)
+    return { masked, begun: bytes.length - start }
   }
 
   /**
    * The same for the last bytes: a long beginning of the credential at their end is masked, too.
    */
   whole(bytes: Buffer): Buffer {
-    const masked = this.bytes(bytes)
+    const { masked } = this.search(bytes)
     const wide = withoutZeros(masked)
     const text = wide?.bytes ?? masked
     const from = this.#cutFrom(text, this.#least)
@@ -113,17 +120,6 @@ export class Mask {
     const copy = masked === bytes ? Buffer.from(bytes) : masked
     fill(copy, wide, from, text.length)
     return copy
-  }
-
-  /** How many of the last bytes may be the beginning of the credential. */
-  begun(bytes: Buffer): number {
-    const wide = withoutZeros(
-      bytes.subarray(Math.max(0, bytes.length - this.#longest * (1 + MOST_ZEROS))),
-    )
-    const text = wide?.bytes ?? bytes
-    const from = this.#cutFrom(text, 0)
-    if (from === text.length) return 0
-    return wide === null ? text.length - from : wide.length - wide.places[from]!
   }
 
   /**
@@ -287,10 +283,10 @@ export class MaskedStream {
 
   /** The bytes that can be sent now. They may share the piece's memory. */
   write(piece: Buffer): Buffer {
-    const masked = this.#mask.bytes(
+    const { masked, begun } = this.#mask.search(
       this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]),
     )
-    const ready = masked.length - this.#mask.begun(masked)
+    const ready = masked.length - begun
     this.#held = Buffer.from(masked.subarray(ready))
     return masked.subarray(0, ready)
   }

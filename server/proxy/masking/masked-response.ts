@@ -6,7 +6,8 @@ import type { HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, without, type RawHeaders } from '../../http1/header-fields.ts'
 import { codingsOf, decodeWhole } from '../forward/content-decoding.ts'
 import { DecodedError } from './decoded-error.ts'
-import { MaskedStream, type Mask } from './mask.ts'
+import type { Mask } from './mask.ts'
+import { maskWhole, PacedMask } from './paced-mask.ts'
 
 /** The sink of a response: the caller's exchange, or a filter before it. */
 export type ResponseOutput = Pick<HttpExchange, 'writeHead' | 'write' | 'end' | 'flush'>
@@ -16,6 +17,14 @@ export type ResponseOutput = Pick<HttpExchange, 'writeHead' | 'write' | 'end' | 
  * contain the credential. A longer one is sent decoded.
  */
 const MAX_ENCODED_ERROR = 1024 * 1024
+
+/** What happens to a masked response. */
+export interface MaskedResponseListener {
+  /** Everything so far has been searched: more may be written (`flush` was false). */
+  onSearched(): void
+  /** The error cannot be passed on, or no further; at most once. */
+  onUnmaskable(): void
+}
 
 interface Head {
   status: number
@@ -36,8 +45,8 @@ export class MaskedResponse implements ResponseOutput {
   readonly #exchange: HttpExchange
   readonly #owner: Owner
   readonly #mask: Mask
-  readonly #onUnmaskable: () => void
-  readonly #plain: MaskedStream
+  readonly #listener: MaskedResponseListener
+  readonly #plain: PacedMask
   /** The head and the bytes of an encoded error that is held. */
   #held: Head | null = null
   #codings: readonly string[] = []
@@ -48,16 +57,25 @@ export class MaskedResponse implements ResponseOutput {
   #decoded: DecodedError | null = null
   #trailers: RawHeaders = []
 
-  /**
-   * @param owner the owner in whose turns an encoded error is read
-   * @param onUnmaskable called at most once: the error cannot be passed on, or no further
-   */
-  constructor(exchange: HttpExchange, owner: Owner, mask: Mask, onUnmaskable: () => void) {
+  /** @param owner the owner in whose turns it is searched */
+  constructor(exchange: HttpExchange, owner: Owner, mask: Mask, listener: MaskedResponseListener) {
     this.#exchange = exchange
     this.#owner = owner
     this.#mask = mask
-    this.#onUnmaskable = onUnmaskable
-    this.#plain = new MaskedStream(mask)
+    this.#listener = listener
+    this.#plain = new PacedMask(mask, owner, {
+      write: (bytes) => {
+        if (exchange.closed) this.#stop()
+        else exchange.write(bytes)
+      },
+      onTurn: () => {
+        if (this.flush()) listener.onSearched()
+      },
+      end: () => {
+        exchange.end(this.#trailers)
+        exchange.flush()
+      },
+    })
   }
 
   writeHead(status: number, text: string, raw: RawHeaders): void {
@@ -73,25 +91,19 @@ export class MaskedResponse implements ResponseOutput {
 
   write(bytes: Buffer): void {
     if (this.#held !== null) return this.#hold(bytes)
-    const ready = this.#plain.write(bytes)
-    if (ready.length > 0) this.#exchange.write(ready)
+    this.#plain.write(bytes)
   }
 
   end(trailers: RawHeaders = []): void {
-    const masked = this.#mask.headers(trailers)
-    if (this.#decoded !== null) {
-      this.#trailers = masked
-      return this.#decoded.end()
-    }
-    if (this.#held !== null)
-      return void this.#decide(this.#held, masked).catch(() => this.#abandon())
-    const rest = this.#plain.end()
-    if (rest.length > 0) this.#exchange.write(rest)
-    this.#exchange.end(masked)
+    this.#trailers = this.#mask.headers(trailers)
+    if (this.#decoded !== null) this.#decoded.end()
+    else if (this.#held === null) this.#plain.end()
+    else void this.#decide(this.#held).catch(() => this.#abandon())
   }
 
   flush(): boolean {
-    return this.#held === null ? this.#exchange.flush() : true
+    if (this.#held !== null && this.#decoded === null) return true
+    return this.#exchange.flush() && this.#plain.isIdle
   }
 
   #hold(bytes: Buffer): void {
@@ -101,59 +113,62 @@ export class MaskedResponse implements ResponseOutput {
     if (this.#decoded !== null) return this.#decoded.write(own)
     this.#length += bytes.length
     this.#pieces.push(own)
-    if (this.#length > MAX_ENCODED_ERROR) return this.#decode()
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- called while the head is held
+    if (this.#length > MAX_ENCODED_ERROR) return void this.#decode(this.#held!)
     if (this.#pieces.length > MOST_PIECES) this.#pieces = [Buffer.concat(this.#pieces)]
   }
 
-  #abandon(): void {
+  #stop(): void {
     this.#done = true
     this.#pieces = []
     this.#decoded?.stop()
-    this.#onUnmaskable()
+    this.#plain.stop()
+  }
+
+  #abandon(): void {
+    this.#stop()
+    this.#listener.onUnmaskable()
   }
 
   /** Sends an error decoded, beginning with the bytes so far. */
-  #decode(): void {
-    // oxlint-disable-next-line typescript/no-non-null-assertion -- called while the head is held
-    const { status, reason, headers } = this.#held!
-    const exchange = this.#exchange
-    this.#decoded = new DecodedError(this.#codings, this.#owner, this.#mask, {
+  #decode({ status, reason, headers }: Head): DecodedError {
+    const decoded = new DecodedError(this.#codings, this.#owner, {
       begin: () =>
-        exchange.writeHead(status, reason, without(headers, 'content-encoding', 'content-length')),
+        this.#exchange.writeHead(
+          status,
+          reason,
+          without(headers, 'content-encoding', 'content-length'),
+        ),
       write: (bytes) => {
-        if (exchange.closed) return this.#decoded?.stop()
-        exchange.write(bytes)
-        exchange.flush()
+        this.#plain.write(bytes)
+        this.#exchange.flush()
       },
-      end: () => {
-        exchange.end(this.#trailers)
-        exchange.flush()
-      },
+      end: () => this.#plain.end(),
       fail: () => this.#abandon(),
     })
-    for (const piece of this.#pieces) this.#decoded.write(piece)
+    this.#decoded = decoded
+    for (const piece of this.#pieces) decoded.write(piece)
     this.#pieces = []
+    return decoded
   }
 
   /** An encoded error is complete. */
-  async #decide({ status, reason, headers }: Head, trailers: RawHeaders): Promise<void> {
+  async #decide(head: Head): Promise<void> {
     if (this.#done) return
     const encoded = Buffer.concat(this.#pieces)
     const decoded = await decodeWhole(this.#codings, encoded, MAX_ENCODED_ERROR)
     // Text was never encoded, whatever its header says. For anything else, it is unknown how a
     // client would read it.
-    if (decoded === null && !isUtf8(encoded)) {
-      this.#trailers = trailers
-      this.#decode()
-      return this.#decoded?.end()
-    }
-    if (this.#exchange.closed) return
-    const masked = decoded === null ? null : this.#mask.whole(decoded)
-    const found = masked !== null && masked !== decoded
-    this.#exchange.writeHead(status, reason, found ? asIdentity(headers, masked.length) : headers)
+    if (decoded === null && !isUtf8(encoded)) return this.#decode(head).end()
+    const { status, reason, headers } = head
+    const masked = decoded === null ? null : await maskWhole(this.#mask, this.#owner, decoded)
+    const isFound = masked !== null && decoded !== null && !masked.equals(decoded)
     // Bytes after the end of the encoded stream are searched as well.
-    this.#exchange.write(found ? masked : this.#mask.whole(encoded))
-    this.#exchange.end(trailers)
+    const body = isFound ? masked : await maskWhole(this.#mask, this.#owner, encoded)
+    if (this.#exchange.closed) return
+    this.#exchange.writeHead(status, reason, isFound ? asIdentity(headers, body.length) : headers)
+    this.#exchange.write(body)
+    this.#exchange.end(this.#trailers)
     this.#exchange.flush()
   }
 }

@@ -261,6 +261,22 @@ test('a long encoded error is decoded as it streams, and reset where decoding fa
   }
 })
 
+test('in a long error of escapes, plain and encoded, which arrives whole', async () => {
+  const served = await shareServed(respond(200, {}))
+  const { secret } = await served.key()
+  const echo = '%73%6b%2d'.repeat(20_000)
+  const sent = Buffer.from(`${echo}${SECRET}${echo}`)
+  for (const [headers, wire] of [
+    [{}, sent],
+    [{ 'Content-Encoding': 'gzip' }, gzipSync(sent)],
+  ] as const) {
+    served.fake.play(respond(400, { ...JSON_TYPE, ...headers }, wire))
+    const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
+    assert.deepEqual([got.status, got.whole], [400, true])
+    assert.equal(got.body.toString(), `${echo}${STARS}${echo}`)
+  }
+})
+
 test('in a streamed error, at every split; other bytes are not delayed', async () => {
   const served = await shareServed(respond(200, {}))
   const { secret } = await served.key()
