@@ -109,15 +109,20 @@ type Settings = Record<string, string>
 /** Milliseconds for all tests of a server; fewer than anything lives whose end a test looks at. */
 const LONGEST_TEST = 5 * 60_000
 
-/** Starts the server before a fake provider; settings may depend on the fake's origin. */
+/**
+ * Starts the server before a fake provider; settings may depend on the fake's origin.
+ *
+ * @param behind milliseconds by which the server's clock is behind from the start
+ */
 export async function openSite(
   data: string,
   env: Settings | ((origin: string) => Settings) = {},
+  behind = 0,
 ): Promise<Site> {
   const fake = await startFake(provider)
   const settings = typeof env === 'function' ? env(fake.origin) : env
   // Shortly before midnight its clock is behind, so that no test runs across it.
-  let offset = DAY - (Date.now() % DAY) < LONGEST_TEST ? LONGEST_TEST : 0
+  let offset = behind || (DAY - (Date.now() % DAY) < LONGEST_TEST ? LONGEST_TEST : 0)
   const config = readConfig({
     PORT: '0',
     TOLLMARK_DATA: data,
