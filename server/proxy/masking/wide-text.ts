@@ -2,15 +2,13 @@
 // it.
 
 /** Maximum number of zeros beside one character, in UTF-32. With more, it is not text. */
-export const MOST_ZEROS = 3
+const MOST_ZEROS = 3
 
 /** Wide text without its zeros. */
 export interface WithoutZeros {
   readonly bytes: Buffer
   /** The position of each of these bytes. */
   readonly places: Uint32Array
-  /** The number of bytes including the zeros. */
-  readonly length: number
 }
 
 /** Bytes without the zeros between characters; null if there are none, as in nearly every text. */
@@ -28,5 +26,5 @@ export function withoutZeros(bytes: Buffer): WithoutZeros | null {
     kept[count] = byte
     places[count++] = at
   }
-  return { bytes: kept.subarray(0, count), places, length: bytes.length }
+  return { bytes: kept.subarray(0, count), places }
 }
