@@ -53,6 +53,8 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
 /** More codings than any real body has. */
 const MOST_CODINGS = 4
 const NONE: readonly string[] = []
+/** Names of no coding: `identity`, and others that servers write although nothing is encoded. */
+const NOT_ENCODED: ReadonlySet<string> = new Set(['', 'identity', 'none', 'utf-8', 'utf8'])
 
 /** A body's codings, the last applied first; empty for none, null if one of them is unknown. */
 export function codingsOf(headers: readonly string[]): readonly string[] | null {
@@ -62,7 +64,7 @@ export function codingsOf(headers: readonly string[]): readonly string[] | null 
     .toLowerCase()
     .split(',')
     .map((coding) => coding.trim())
-    .filter((coding) => coding !== '' && coding !== 'identity')
+    .filter((coding) => !NOT_ENCODED.has(coding))
   return codings.length <= MOST_CODINGS && codings.every((coding) => CODINGS.has(coding))
     ? codings.toReversed()
     : null

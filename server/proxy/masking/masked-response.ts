@@ -30,6 +30,8 @@ interface Head {
   status: number
   reason: string
   headers: RawHeaders
+  /** Null if one of them is unknown: such an error is sent only if it has no body. */
+  codings: readonly string[] | null
 }
 
 /** Number of pieces that are kept separate; more are joined. */
@@ -38,8 +40,8 @@ const MOST_PIECES = 1_000
 /**
  * Passes an error on. A plain error streams, except for a few bytes that may be the beginning of
  * the credential. An encoded error is sent when it is complete: unchanged, or decoded if it
- * contains the credential. A long one is decoded while it streams. If it cannot be decoded, it is
- * not sent.
+ * contains the credential. A long one is decoded while it streams. If it cannot be decoded, or its
+ * coding is unknown, it is not sent.
  */
 export class MaskedResponse implements ResponseOutput {
   readonly #exchange: HttpExchange
@@ -47,9 +49,8 @@ export class MaskedResponse implements ResponseOutput {
   readonly #mask: Mask
   readonly #listener: MaskedResponseListener
   readonly #plain: PacedMask
-  /** The head and the bytes of an encoded error that is held. */
+  /** The head, the codings and the bytes of an encoded error that is held. */
   #held: Head | null = null
-  #codings: readonly string[] = []
   #pieces: Buffer[] = []
   #length = 0
   #done = false
@@ -82,15 +83,12 @@ export class MaskedResponse implements ResponseOutput {
     const reason = this.#mask.text(text)
     const headers = this.#mask.headers(raw)
     const codings = this.#exchange.method === 'HEAD' ? [] : codingsOf(raw)
-    // An unknown coding most likely means that there is none, so such a body is searched unchanged.
-    if (codings === null || codings.length === 0)
-      return this.#exchange.writeHead(status, reason, headers)
-    this.#held = { status, reason, headers }
-    this.#codings = codings
+    if (codings?.length === 0) return this.#exchange.writeHead(status, reason, headers)
+    this.#held = { status, reason, headers, codings }
   }
 
   write(bytes: Buffer): void {
-    if (this.#held !== null) return this.#hold(bytes)
+    if (this.#held !== null) return this.#hold(this.#held, bytes)
     this.#plain.write(bytes)
   }
 
@@ -106,15 +104,15 @@ export class MaskedResponse implements ResponseOutput {
     return this.#exchange.flush() && this.#plain.isIdle
   }
 
-  #hold(bytes: Buffer): void {
+  #hold(head: Head, bytes: Buffer): void {
     if (this.#done) return
+    if (head.codings === null) return this.#abandon()
     // The memory is only lent.
     const own = Buffer.from(bytes)
     if (this.#decoded !== null) return this.#decoded.write(own)
     this.#length += bytes.length
     this.#pieces.push(own)
-    // oxlint-disable-next-line typescript/no-non-null-assertion -- called while the head is held
-    if (this.#length > MAX_ENCODED_ERROR) return void this.#decode(this.#held!)
+    if (this.#length > MAX_ENCODED_ERROR) return void this.#decode(head)
     if (this.#pieces.length > MOST_PIECES) this.#pieces = [Buffer.concat(this.#pieces)]
   }
 
@@ -131,8 +129,8 @@ export class MaskedResponse implements ResponseOutput {
   }
 
   /** Sends an error decoded, beginning with the bytes so far. */
-  #decode({ status, reason, headers }: Head): DecodedError {
-    const decoded = new DecodedError(this.#codings, this.#owner, {
+  #decode({ status, reason, headers, codings }: Head): DecodedError {
+    const decoded = new DecodedError(codings ?? [], this.#owner, {
       begin: () =>
         this.#exchange.writeHead(
           status,
@@ -156,7 +154,7 @@ export class MaskedResponse implements ResponseOutput {
   async #decide(head: Head): Promise<void> {
     if (this.#done) return
     const encoded = Buffer.concat(this.#pieces)
-    const decoded = await decodeWhole(this.#codings, encoded, MAX_ENCODED_ERROR)
+    const decoded = await decodeWhole(head.codings ?? [], encoded, MAX_ENCODED_ERROR)
     // Text was never encoded, whatever its header says. For anything else, it is unknown how a
     // client would read it.
     if (decoded === null && !isUtf8(encoded)) return this.#decode(head).end()

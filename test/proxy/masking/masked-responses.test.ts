@@ -136,11 +136,12 @@ const ODD: [name: string, script: Script, status: number, body: string | Buffer]
     said(STARS),
   ],
   [
-    'a coding that nobody knows',
+    'a charset in place of a coding',
     respond(400, { 'Content-Encoding': 'utf-8' }, said(SECRET)),
     400,
     said(STARS),
   ],
+  ['an unknown coding of nothing', respond(400, { 'Content-Encoding': 'foo, gzip' }, ''), 400, ''],
   ['an encoded nothing', respond(400, { 'Content-Encoding': 'gzip' }, ''), 400, ''],
   [
     'bytes behind its end',
@@ -178,7 +179,7 @@ test('an encoded error that is invalid, truncated or too long', async () => {
     )
   }
   // What cannot be looked through is not passed on: no such encoding, cut off, spoilt behind its
-  // end.
+  // end, a coding that is unknown.
   const noise = Buffer.from(Array.from({ length: 1024 * 1024 + 1 }, (_, i) => (i * i) & 0xff))
   const unclear: [coding: string, wire: Buffer][] = [
     ['br', noise],
@@ -186,6 +187,11 @@ test('an encoded error that is invalid, truncated or too long', async () => {
     ['gzip', gzipSync(said(SECRET)).subarray(0, -8)],
     ['zstd', zstdCompressSync(said(SECRET)).subarray(0, -3)],
     ['gzip', Buffer.concat([gzipSync(said(SECRET)), Buffer.from('more')])],
+    ['foo', gzipSync(said(SECRET))],
+    ['foo', Buffer.from(said(SECRET))],
+    ['foo, gzip', gzipSync(said(SECRET))],
+    ['gzip, foo', gzipSync(said(SECRET))],
+    ['gzip, gzip, gzip, gzip, gzip', gzipSync(said(SECRET))],
   ]
   for (const [coding, wire] of unclear) {
     served.fake.play(respond(400, { 'Content-Encoding': coding }, wire))
@@ -195,6 +201,7 @@ test('an encoded error that is invalid, truncated or too long', async () => {
       [502, 'upstream_unreachable'],
       `${coding} ${wire.length}`,
     )
+    assert.ok(!got.body.includes(SECRET.slice(0, 16)), coding)
   }
   served.fake.play(
     respond(401, { 'Content-Encoding': 'gzip', 'X-Echo': SECRET }, gzipSync(said(SECRET))),
