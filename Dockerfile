@@ -24,7 +24,7 @@ RUN node dashboard/build.ts
 # What runs, without the dashboard's packages and the Node that npm brings for older machines.
 FROM base AS packages
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
-    --workspace=server
+    --workspace=server --include-workspace-root
 
 FROM node:24-slim
 WORKDIR /app

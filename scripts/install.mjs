@@ -8,16 +8,42 @@ import { isRecentNode, stop } from './hand-over.mjs'
 import { checkNodeBinary } from './node-binary.mjs'
 
 /**
- * TABLE of sets of packages, smallest first, and their npm options. The server needs neither the
- * dashboard's nor the client packages' dependencies: half the files, so it starts sooner.
+ * TABLE of sets of packages, smallest first, and their npm options. A server on one machine needs
+ * few of the files, so it starts sooner. `connect` adds the dependencies of the root package.json,
+ * with which a server reaches other services: S3 and OpenTelemetry. `build` adds those of the
+ * dashboard and of the client packages.
  */
 const SETS = {
   serve: ['--omit=dev', '--workspace=server'],
+  connect: ['--omit=dev', '--workspace=server', '--include-workspace-root'],
   build: ['--omit=dev'],
   // Overrides NODE_ENV=production.
   dev: ['--include=dev'],
 }
 const ORDER = Object.keys(SETS)
+
+/** A setting or argument that makes a server use S3 or OpenTelemetry. */
+const CONNECTS = /^\s*(?:export\s+)?(?:S3_BUCKET|OTEL_EXPORTER_OTLP_ENDPOINT)\s*=|\bs3:\/\//m
+
+/**
+ * The packages that a server or a command needs, by its settings and arguments.
+ *
+ * @param {string[]} args the command's arguments
+ * @returns {'serve' | 'connect'}
+ */
+export function setFor(args) {
+  const variables = Object.entries(process.env).map(([name, value]) => `${name}=${value}`)
+  return CONNECTS.test([...variables, ...args, readSettingsFile()].join('\n')) ? 'connect' : 'serve'
+}
+
+/** The text of `.env` (server/config/settings.ts reports one that cannot be read). */
+function readSettingsFile() {
+  try {
+    return readFileSync('.env', 'utf8')
+  } catch {
+    return ''
+  }
+}
 
 /** The packages of a lockfile by folder; none if the file does not exist. */
 function packagesOf(file) {
@@ -41,7 +67,7 @@ function isInstalled(wanted, installed, dev) {
  * from this folder.
  *
  * @param {string} root the clone
- * @param {'serve' | 'build' | 'dev'} set what the program needs
+ * @param {'serve' | 'connect' | 'build' | 'dev'} set what the program needs
  */
 export function install(root, set) {
   if (has(root, set)) return

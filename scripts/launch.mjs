@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundlesOf } from './bundles.mjs'
 import { findNode, handOver, stop } from './hand-over.mjs'
-import { install } from './install.mjs'
+import { install, setFor } from './install.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
@@ -57,7 +57,7 @@ function bundled(node) {
 const wish = /^--(build|dev)$/.exec(process.argv[2] ?? '')?.[1]
 const [file, ...rest] = process.argv.slice(wish === undefined ? 2 : 3)
 if (!file) stop('usage: node scripts/launch.mjs [--build | --dev] FILE [ARG …]')
-install(root, wish ?? 'serve')
+install(root, wish ?? setFor(rest))
 const node = findNode((name) => {
   const path = join(modules, name, 'bin', 'node')
   return existsSync(path) ? path : undefined

@@ -91,9 +91,14 @@ function clone(
   }
 }
 
-async function launch(args: string[], bin: string): Promise<{ code: number | null; err: string }> {
+async function launch(
+  args: string[],
+  bin: string,
+  { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
+): Promise<{ code: number | null; err: string }> {
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` },
+    cwd,
+    env: { ...process.env, ...env, PATH: `${bin}${delimiter}${process.env['PATH']}` },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let err = ''
@@ -131,6 +136,36 @@ test('only missing packages of the lockfile are installed, and development packa
     assert.equal((await here.run(...args, 'program.mjs', '7')).code, 7)
     assert.deepEqual(here.npm(), npm === '' ? [] : [npm], 'the second time')
   }
+})
+
+/** TABLE of what makes a server use S3 or OpenTelemetry: a variable, an argument, a line of `.env`. */
+const CONNECTED: { env?: Record<string, string>; args?: string[]; file?: string }[] = [
+  { env: { S3_BUCKET: 'files' } },
+  { env: { TOLLMARK_BACKUP: 's3://copies/here' } },
+  { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' } },
+  { args: ['backup', 's3://copies'] },
+  { file: 'PORT=33\nexport S3_BUCKET=files\n' },
+]
+
+test('packages for S3 and OpenTelemetry are installed where a setting or an argument asks', async (t) => {
+  for (const { env, args = [], file } of CONNECTED) {
+    const here = clone(t, null)
+    const root = join(here.modules, '..')
+    if (file !== undefined) writeFileSync(join(root, '.env'), file)
+    const launcher = join(root, 'scripts', 'launch.mjs')
+    await launch([launcher, 'program.mjs', '0', ...args], join(root, 'bin'), {
+      ...(env && { env }),
+      cwd: root,
+    })
+    assert.deepEqual(here.npm(), ['ci --omit=dev --workspace=server --include-workspace-root'])
+  }
+  const local = clone(t, null)
+  const folder = join(local.modules, '..')
+  writeFileSync(join(folder, '.env'), '# S3_BUCKET=files\nPORT=33\n')
+  await launch([join(folder, 'scripts', 'launch.mjs'), 'program.mjs', '0'], join(folder, 'bin'), {
+    cwd: folder,
+  })
+  assert.deepEqual(local.npm(), ['ci --omit=dev --workspace=server'])
 })
 
 test('packages for builds and tests are added once, even by concurrent processes', async (t) => {
