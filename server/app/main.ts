@@ -10,7 +10,6 @@ import { limitThreadHeaps } from '../common/thread-heaps.ts'
 import { environment, readConfig, unknownSettings, type Config } from '../config/settings.ts'
 import { removeScratchFolders } from '../store/scratch.ts'
 import { transientProblem } from '../store/transient-errors.ts'
-
 import { serve, type Running, type ServeOptions } from './serve.ts'
 import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from './signals.ts'
 
@@ -19,6 +18,9 @@ interface MainOptions extends Pick<ServeOptions, 'dashboardBuilt'> {
   /** Whether start messages are JSON, one per line. */
   readonly json?: boolean
 }
+
+/** What the start says to the person at the terminal, and the same as JSON. */
+type Line = [sentence: string, fields: Readonly<Record<string, string>>]
 
 /**
  * Runs the server until SIGTERM, SIGINT or SIGHUP; resolves when everything is closed. A second
@@ -42,13 +44,16 @@ export async function main(
   limitThreadHeaps()
   countBuffersTowardHeapLimit()
   const signals = handleStopSignals()
-  const write = (sentence: string, fields: Record<string, string>): void =>
-    void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
+  // Everything in one call, so that no line of the log stands between.
+  const write = (...lines: Line[]): void =>
+    void process.stderr.write(
+      lines.map(([sentence, fields]) => `${json ? JSON.stringify(fields) : sentence}\n`).join(''),
+    )
   const running = await startUnlessStopped(config, log, signals, {
     dashboardBuilt,
     onWaiting: (url, error) => {
       const reason = error instanceof Error ? error.message : String(error)
-      write(`Tollmark waits for its database at ${url}\n${reason}`, { waiting_at: url, reason })
+      write([`Tollmark waits for its database at ${url}\n${reason}`, { waiting_at: url, reason }])
     },
   })
   log.info('listening', { url: running.url, role: config.server.role })
@@ -56,11 +61,14 @@ export async function main(
     log.warn(
       'the server is reachable from other machines; put a reverse proxy with TLS in front of it',
     )
-  write(`Tollmark is at ${running.url}`, { url: running.url })
-  if (running.setupLink !== null)
-    write(`Open this once to make the first account:\n${running.setupLink}`, {
-      setup_url: running.setupLink,
-    })
+  const { url, setupLink } = running
+  const found: Line[] = [[`Tollmark is at ${url}`, { url }]]
+  if (setupLink !== null)
+    found.push([
+      `Open this once to make the first account:\n${setupLink}`,
+      { setup_url: setupLink },
+    ])
+  write(...found)
   freeMemoryWhenIdle()
   await shutDownOn(signals, running, config, log)
 }

@@ -76,7 +76,7 @@ async function perform(task: Task, runner: Runner): Promise<unknown> {
   const step = async (statement: Statement): Promise<StatementResult> => {
     await turns.turn(runner)
     if (performance.now() - began > within)
-      throw new StoreError('slow', `it took longer than ${within} ms`)
+      throw new StoreError('slow', `it took longer than ${within / 1000} s`)
     const result = await execute(statement)
     return { ...result, elapsed: performance.now() - began }
   }
