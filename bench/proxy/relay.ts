@@ -49,6 +49,7 @@ function handle(caller: HttpExchange): void {
     mask: null,
     owner: { account_id: 'a', key_id: 'k' },
     body() {},
+    maskedText() {},
   }
   void relay(
     sender,

@@ -74,7 +74,7 @@ export function outboundRequest(
 export type ResponseFilter = {
   /** Masks secrets in redirects and errors; null: nothing to mask. */
   readonly mask: Mask | null
-  /** The owner in whose turns an encoded error is decoded. */
+  /** The owner in whose turns an error is decoded and searched. */
   readonly owner: Owner
   /** The upstream's head; returns the headers that the caller gets. */
   head(status: number, headers: RawHeaders): RawHeaders
@@ -82,6 +82,8 @@ export type ResponseFilter = {
   fields(raw: RawHeaders): RawHeaders
   /** Body bytes on their way to the caller. The memory is only lent for the call. */
   body(chunk: Buffer): void
+  /** The same of a redirect or an error, decoded and without secrets. */
+  maskedText(bytes: Buffer): void
 }
 
 /**
@@ -188,6 +190,7 @@ class Relay implements ResponseHandler, ResponseListener {
     const mask = status >= FIRST_MASKED_STATUS ? this.#filter.mask : null
     if (mask !== null)
       this.#output = new MaskedResponse(this.#exchange, this.#filter.owner, mask, {
+        onText: (bytes) => this.#filter.maskedText(bytes),
         onSearched: () => this.#request?.resume(),
         onUnmaskable: () => this.#abandon(),
       })

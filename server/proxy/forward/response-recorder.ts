@@ -87,7 +87,7 @@ export class ResponseRecorder implements ResponseFilter {
   #meter: UsageMeter | null = null
   /** Milliseconds from the request to the response's head. */
   #firstByteMs: number | null = null
-  /** Reads the text of an error. */
+  /** Keeps the text of an error. */
   #errorText: ErrorText | null = null
   /** The upstream's id of the request. */
   #upstreamId: string | null = null
@@ -128,7 +128,7 @@ export class ResponseRecorder implements ResponseFilter {
       status,
       status >= 400 ? retryAfter(raw, clock.now()) : null,
     )
-    if (status >= 400) this.#errorText = new ErrorText(raw, this.mask, this.owner)
+    if (status >= 400) this.#errorText = new ErrorText()
     this.#upstreamId = upstreamRequestId(raw, this.mask)
     this.#meter = createUsageMeter(
       upstream.provider,
@@ -155,9 +155,12 @@ export class ResponseRecorder implements ResponseFilter {
 
   body(chunk: Buffer): void {
     if (this.#meter === null) return
-    if (this.#errorText !== null) this.#errorText.write(chunk)
     this.#meter.write(chunk)
     if (this.#meter.created.length > this.#recorded) this.#recordCreated(this.#meter)
+  }
+
+  maskedText(bytes: Buffer): void {
+    this.#errorText?.write(bytes)
   }
 
   fields(raw: RawHeaders): RawHeaders {
@@ -171,7 +174,6 @@ export class ResponseRecorder implements ResponseFilter {
   async settle(result: RelayResult, model: string | null): Promise<Settled> {
     const { credential } = this.#plan.admitted
     const usage = await this.#usage()
-    const failure = await this.#failure()
     if (this.#meter !== null) this.#recordCreated(this.#meter)
     const code =
       result.error === null
@@ -182,7 +184,7 @@ export class ResponseRecorder implements ResponseFilter {
     if (code !== null) this.#deps.credentials.recordNoResponse(credential, code)
     const stopped = result.outcome === 'shutdown' ? 'server_shutdown' : null
     const error = code ?? stopped ?? this.replacedBy
-    this.#writeSettlement(result, model, error, usage ?? UNKNOWN, failure)
+    this.#writeSettlement(result, model, error, usage ?? UNKNOWN)
     const { bytesIn, bytesOut, outcome } = result
     const endpoint = this.#plan.match.pattern
     return {
@@ -200,18 +202,15 @@ export class ResponseRecorder implements ResponseFilter {
     return reading
   }
 
-  /** The upstream's error text; synchronous, unless it has to be decoded. */
-  #failure(): UpstreamErrorRow | null | Promise<UpstreamErrorRow> {
+  #failure(): UpstreamErrorRow | null {
     if (this.#errorText === null) return null
     const { context, admitted } = this.#plan
-    const row = (text: string | null): UpstreamErrorRow => ({
+    return {
       request_id: context.id,
       created_at: admitted.admission.created_at,
       upstream_request_id: this.#upstreamId,
-      text,
-    })
-    const reading = this.#errorText.end()
-    return reading instanceof Promise ? reading.then(row) : row(reading)
+      text: this.#errorText.text(),
+    }
   }
 
   #writeSettlement(
@@ -219,7 +218,6 @@ export class ResponseRecorder implements ResponseFilter {
     model: string | null,
     error: GatewayErrorCode | null,
     usage: Usage,
-    failure: UpstreamErrorRow | null,
   ): void {
     const { ledger, clock } = this.#deps
     const { context, upstream, inspected, admitted } = this.#plan
@@ -243,7 +241,7 @@ export class ResponseRecorder implements ResponseFilter {
       bytes_out: bytesOut,
       ...usage,
       upstream_request_id: this.#upstreamId,
-      failure,
+      failure: this.#failure(),
     })
   }
 

@@ -20,6 +20,8 @@ const MAX_ENCODED_ERROR = 1024 * 1024
 
 /** What happens to a masked response. */
 export interface MaskedResponseListener {
+  /** The next bytes, decoded and masked; the memory is lent for the call only. */
+  onText(bytes: Buffer): void
   /** Everything so far has been searched: more may be written (`flush` was false). */
   onSearched(): void
   /** The error cannot be passed on, or no further; at most once. */
@@ -66,6 +68,7 @@ export class MaskedResponse implements ResponseOutput {
     this.#listener = listener
     this.#plain = new PacedMask(mask, owner, {
       write: (bytes) => {
+        listener.onText(bytes)
         if (exchange.closed) this.#stop()
         else exchange.write(bytes)
       },
@@ -163,6 +166,7 @@ export class MaskedResponse implements ResponseOutput {
     const isFound = masked !== null && decoded !== null && !masked.equals(decoded)
     // Bytes after the end of the encoded stream are searched as well.
     const body = isFound ? masked : await maskWhole(this.#mask, this.#owner, encoded)
+    this.#listener.onText(masked ?? body)
     if (this.#exchange.closed) return
     this.#exchange.writeHead(status, reason, isFound ? asIdentity(headers, body.length) : headers)
     this.#exchange.write(body)

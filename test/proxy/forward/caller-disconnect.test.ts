@@ -88,6 +88,7 @@ test('the provider gets nothing, or nothing more, from a caller that has disconn
     head: (_: number, raw: string[]) => raw,
     fields: (raw: string[]) => raw,
     body() {},
+    maskedText() {},
   }
   const ends = (caller: Partial<HttpExchange>) =>
     relay(sender, {} as OutboundRequest, caller as HttpExchange, passing)

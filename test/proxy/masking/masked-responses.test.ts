@@ -10,6 +10,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib'
+import { Mask } from '../../../server/proxy/masking/mask.ts'
 import { respond, chunk, head, headerOf, type Script } from '../../support/providers/fake.ts'
 import { chunked } from '../../support/providers/scripts.ts'
 import { until } from '../../support/until.ts'
@@ -268,9 +269,19 @@ test('a long encoded error is decoded as it streams, and reset where decoding fa
   }
 })
 
-test('in a long error of escapes, plain and encoded, which arrives whole', async () => {
+test('in a long error of escapes, plain and encoded, which arrives whole, searched in slices', async (t) => {
+  const search = t.mock.method(Mask.prototype, 'search')
   const served = await shareServed(respond(200, {}))
   const { secret } = await served.key()
+  const keptTexts = async () =>
+    (
+      await served.running.store.db
+        .selectFrom('upstream_errors')
+        .select('text')
+        .orderBy('created_at')
+        .execute()
+    ).map(({ text }) => text)
+  let kept = (await keptTexts()).length
   const echo = '%73%6b%2d'.repeat(20_000)
   const sent = Buffer.from(`${echo}${SECRET}${echo}`)
   for (const [headers, wire] of [
@@ -281,7 +292,13 @@ test('in a long error of escapes, plain and encoded, which arrives whole', async
     const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
     assert.deepEqual([got.status, got.whole], [400, true])
     assert.equal(got.body.toString(), `${echo}${STARS}${echo}`)
+    // The ledger's text of it, too.
+    await until(async () => (await keptTexts()).length === kept + 1)
+    assert.equal((await keptTexts()).at(-1), echo.slice(0, 2_048))
+    kept++
   }
+  const longest = Math.max(...search.mock.calls.map(({ arguments: [bytes] }) => bytes.length))
+  assert.ok(longest < 1_024, `${longest} bytes at once`)
 })
 
 test('in a streamed error, at every split; other bytes are not delayed', async () => {

@@ -93,6 +93,7 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
           ),
         fields: (raw) => raw,
         body: () => {},
+        maskedText: () => {},
       },
     ).then((ended) => {
       ends.push(ended)
