@@ -196,9 +196,9 @@ export class ResponseRecorder implements ResponseFilter {
   /** The usage in the response; synchronous, unless it has to be decoded. */
   #usage(): Usage | null | Promise<Usage> {
     const reading = this.#meter?.end() ?? null
-    const { match, inspected } = this.#plan
+    const { upstream, match, inspected } = this.#plan
     if (reading instanceof Promise && (match.endpoint?.creates ?? match.creates) !== undefined)
-      this.#deps.objects.trackPending(inspected.key.id, reading)
+      this.#deps.objects.trackPending(upstream.provider.id, inspected.key.id, reading)
     return reading
   }
 
@@ -285,7 +285,7 @@ export class ResponseRecorder implements ResponseFilter {
       if (await mayStartBatch())
         objects.recordCreated(upstream.provider.id, { kind: BATCH_INPUT, id }, by)
     }
-    objects.trackPending(by.key, note())
+    objects.trackPending(upstream.provider.id, by.key, note())
   }
 
   #responseHeaders(raw: RawHeaders): RawHeaders {

@@ -1,7 +1,6 @@
 // Objects that providers store for us (files, batches, responses, operations): their owners, and
 // the credentials that reach them.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CachedKey } from '../../keys/cache.ts'
 import type { Store } from '../../store/open.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { ObjectLookup } from './denials.ts'
@@ -26,23 +25,23 @@ export interface ObjectOwners {
    */
   recordCreated(provider: string, object: ObjectRef, by: ObjectOrigin): void
   /**
-   * Makes `lookup` wait for a response to a key that has passed and is still being decoded;
-   * `recordCreated` follows immediately.
+   * Makes `lookup` wait for a provider's response to a key that has passed and is still being
+   * decoded, if it names an object without an owner; `recordCreated` follows immediately.
    */
-  trackPending(key: string, reading: Promise<unknown>): void
+  trackPending(provider: string, key: string, reading: Promise<unknown>): void
   /**
-   * Resolves when the expected responses so far that matter to a key have been decoded: its own,
-   * because objects without an owner are refused like those of others; for a key with `objects:
-   * upstream`, which may name them, all.
+   * The expected responses so far that may have created an object without an owner and matter to a
+   * key: its own, because objects without an owner are refused like those of others; for a key with
+   * `objects: upstream`, which may name them, all of the provider. Null if there are none.
    */
-  awaitPending(key: Pick<CachedKey, 'id' | 'objects'>): Promise<unknown>
+  pendingFor(naming: Pick<ObjectLookup, 'provider' | 'key'>): Promise<unknown> | null
   /**
    * Whether the key may name these objects; `credential`: the one that created them, null if none
    * of them is known. At most one query per thousand names; others take turns in between.
    *
-   * @param ready a promise to wait for; by default, the expected responses that matter to the key
+   * @param pending what to wait for, if an object has no owner yet
    */
-  lookup(naming: ObjectLookup, ready?: Promise<unknown>): Promise<LookupResult>
+  lookup(naming: ObjectLookup, pending?: Promise<unknown> | null): Promise<LookupResult>
   /** Whether the key may name each of these objects, in order: for a list to filter. */
   mayName(naming: ObjectLookup): Promise<readonly boolean[]>
   /** Whether the key created an object that has just been looked up. */
@@ -51,31 +50,36 @@ export interface ObjectOwners {
   anyOwnedByOther(provider: string, key: string, kind?: string): Promise<boolean>
 }
 
-/** Responses that are still being decoded, by key. */
+/** Responses that are still being decoded, by provider and key. */
 class PendingReadings {
-  readonly #byKey = new Map<string, Set<Promise<unknown>>>()
+  readonly #byProvider = new Map<string, Map<string, Set<Promise<unknown>>>>()
 
-  /** The number of keys that have some. */
-  get size(): number {
-    return this.#byKey.size
+  add(provider: string, key: string, reading: Promise<unknown>): void {
+    const byKey = this.#byProvider.get(provider) ?? new Map<string, Set<Promise<unknown>>>()
+    this.#byProvider.set(provider, byKey)
+    const readings = byKey.get(key) ?? new Set()
+    byKey.set(key, readings.add(reading))
+    void reading.then(() => this.#remove(provider, key, reading))
   }
 
-  add(key: string, reading: Promise<unknown>): void {
-    const readings = this.#byKey.get(key) ?? new Set()
-    this.#byKey.set(key, readings.add(reading))
-    void reading.then(() => this.#remove(key, reading))
-  }
-
-  /** Those that matter to a key. */
-  of({ id, objects }: Pick<CachedKey, 'id' | 'objects'>): Promise<unknown>[] {
-    if (objects === 'own') return [...(this.#byKey.get(id) ?? [])]
-    return [...this.#byKey.values()].flatMap((readings) => [...readings])
-  }
-
-  #remove(key: string, reading: Promise<unknown>): void {
-    const readings = this.#byKey.get(key)
+  #remove(provider: string, key: string, reading: Promise<unknown>): void {
+    const byKey = this.#byProvider.get(provider)
+    const readings = byKey?.get(key)
     readings?.delete(reading)
-    if (readings?.size === 0) this.#byKey.delete(key)
+    if (readings?.size === 0) byKey?.delete(key)
+  }
+
+  /** Those that matter to a key; null if there are none. */
+  of({
+    provider,
+    key: { id, objects },
+  }: Pick<ObjectLookup, 'provider' | 'key'>): Promise<unknown> | null {
+    const byKey = this.#byProvider.get(provider.id)
+    if (byKey === undefined || byKey.size === 0) return null
+    if (objects === 'upstream')
+      return Promise.all([...byKey.values()].flatMap((readings) => [...readings]))
+    const own = byKey.get(id)
+    return own === undefined ? null : Promise.all(own)
   }
 }
 
@@ -91,6 +95,18 @@ export function openObjectOwners(store: Store, onError: (error: unknown) => void
   const { known } = writer
   const owners = new OwnerLookup(store, known)
   const pending = new PendingReadings()
+  /** Decides from what is known, and again after what is expected if an object had no owner. */
+  const decided = async <T extends { readonly isFinal: boolean }>(
+    naming: ObjectLookup,
+    expected: Promise<unknown> | null,
+    decide: () => Promise<T>,
+  ): Promise<T> => {
+    const first = await decide()
+    if (first.isFinal || expected === null) return first
+    await expected
+    owners.forgetUnknown(naming)
+    return decide()
+  }
   return {
     recordCreated: (provider, { kind, id }, { key, credential, now, response }) =>
       writer.record(
@@ -104,12 +120,10 @@ export function openObjectOwners(store: Store, onError: (error: unknown) => void
         },
         response,
       ),
-    trackPending: (key, reading) => pending.add(key, reading),
-    awaitPending: (key) => Promise.all(pending.of(key)),
-    async lookup(asked, ready) {
-      if (ready !== undefined) await ready
-      else if (pending.size > 0) await Promise.all(pending.of(asked.key))
-      const first = await owners.decide(asked)
+    trackPending: (provider, key, reading) => pending.add(provider, key, reading),
+    pendingFor: (naming) => pending.of(naming),
+    async lookup(asked, expected = pending.of(asked)) {
+      const first = await decided(asked, expected, () => owners.decide(asked))
       const inProse = first.denied === 'unknown' && asked.outsideProse !== undefined
       const naming = inProse ? { ...asked, objects: asked.outsideProse() } : asked
       const found = inProse ? await owners.decide(naming) : first
@@ -120,10 +134,8 @@ export function openObjectOwners(store: Store, onError: (error: unknown) => void
       owners.forgetUnknown(naming)
       return owners.decide(naming)
     },
-    async mayName(naming) {
-      if (pending.size > 0) await Promise.all(pending.of(naming.key))
-      return owners.decideEach(naming)
-    },
+    mayName: async (naming) =>
+      (await decided(naming, pending.of(naming), () => owners.decideEach(naming))).may,
     isOwn: (provider, key, { kind, id }) => known.get(cacheKey(provider, kind, id))?.key_id === key,
     async anyOwnedByOther(provider, key, kind) {
       for (const row of known.values())

@@ -16,6 +16,8 @@ export interface LookupResult {
   /** The credential that created the objects; null if none of them is known. */
   readonly credential: string | null
   readonly kind?: string
+  /** Whether an owner of an object that has none here would change nothing. */
+  readonly isFinal: boolean
 }
 
 /**
@@ -64,6 +66,7 @@ export class OwnerLookup {
     const slices = this.#slicesFor(naming)
     let credential: string | null = null
     let itemCredential: string | null = null
+    let isFinal = true
     let next = 0
     for (let at = 0; at < objects.length; at = next) {
       next = at + (at === 0 ? FIRST_BATCH_SIZE : BATCH_SIZE)
@@ -72,23 +75,28 @@ export class OwnerLookup {
       for (const [i, object] of some.entries()) {
         const owner = owners[i]
         const denied = owner?.key_id === key.id ? null : denialOf(naming, object, owner)
-        if (denied !== null) return { denied, credential: null, kind: object.kind }
+        if (denied !== null)
+          return { denied, credential: null, kind: object.kind, isFinal: owner !== undefined }
+        isFinal &&= owner !== undefined
         if (owner === undefined) continue
         // The newest item is last.
         if (object.kind === ITEM) itemCredential = owner.credential_id
         else credential ??= owner.credential_id
       }
     }
-    return { denied: null, credential: credential ?? itemCredential }
+    return { denied: null, credential: credential ?? itemCredential, isFinal }
   }
 
   /** Whether the key may name each of these objects, in order. */
-  async decideEach(naming: ObjectLookup): Promise<readonly boolean[]> {
+  async decideEach(
+    naming: ObjectLookup,
+  ): Promise<{ readonly may: readonly boolean[]; readonly isFinal: boolean }> {
     const { provider, key, objects } = naming
     const owners = await this.#ownersOf(provider, objects, this.#slicesFor(naming))
-    return objects.map(
+    const may = objects.map(
       (object, i) => owners[i]?.key_id === key.id || denialOf(naming, object, owners[i]) === null,
     )
+    return { may, isFinal: owners.every((owner) => owner !== undefined) }
   }
 
   /** Makes the next lookup query the store for these, although they were just unknown. */

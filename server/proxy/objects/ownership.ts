@@ -80,10 +80,10 @@ export async function mayStartBatch(
 ): Promise<boolean> {
   // This upload is itself expected, so it must not wait for later ones, such as another upload's
   // lines.
-  const ready = objects.awaitPending(key)
+  const pending = objects.pendingFor({ provider, key })
   const named = await lines.named()
   if (named === null) return false
-  return objects.lookup({ provider, key, match, method, objects: named }, ready).then(
+  return objects.lookup({ provider, key, match, method, objects: named }, pending).then(
     ({ denied }) => denied === null,
     () => false,
   )

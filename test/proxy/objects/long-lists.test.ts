@@ -32,7 +32,7 @@ test('the event loop runs while the owners of 100,000 objects are looked up', as
     objects: unknowns(100_000),
   })
   over = true
-  assert.deepEqual(found, { denied: null, credential: null })
+  assert.deepEqual([found.denied, found.credential], [null, null])
   assert.ok(turns >= 10, `${turns} turns`)
 })
 
@@ -64,8 +64,6 @@ test('the first known object decides the credential, wherever it is', async () =
   const named = unknowns(3_000)
     .with(1_500, { kind: 'file', id: 'file-1', mayBeUnknown: true })
     .with(2_500, { kind: 'file', id: 'file-2', mayBeUnknown: true })
-  assert.deepEqual(await objects.lookup({ provider, key, match, method: 'POST', objects: named }), {
-    denied: null,
-    credential: 'c1',
-  })
+  const found = await objects.lookup({ provider, key, match, method: 'POST', objects: named })
+  assert.deepEqual([found.denied, found.credential], [null, 'c1'])
 })
