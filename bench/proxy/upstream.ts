@@ -2,8 +2,9 @@
 // Every request must have a Content-Length. A request for a stream gets events, each with the time
 // it was sent; a handshake gets a WebSocket; others get 1.5 KB of JSON. Requests for the models
 // `breaks-2000` and `ends-2000` wait for each other: when so many have the head of their response, all
-// are reset at once, or get the rest.
+// are reset at once, or get the rest. The model `gpt-zipped` answers with compressed events.
 import { createServer, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { serveSocket } from '../../test/support/providers/socket-provider.ts'
 
 const [port = '0', interval = '20', events = '50'] = process.argv.slice(2)
@@ -23,6 +24,17 @@ const JSON_RESPONSE = Buffer.concat([
 const STREAM_HEAD =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
 
+/** 15 MB of events with usage, which the proxy reads: 50 KB on the wire. */
+const ZIPPED = gzipSync(
+  'data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":50}}\n\n'.repeat(210_000),
+)
+const ZIPPED_RESPONSE = Buffer.concat([
+  Buffer.from(
+    `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\nContent-Length: ${ZIPPED.length}\r\n\r\n`,
+  ),
+  ZIPPED,
+])
+
 const GATHERED = /"model":"(breaks|ends)-(\d+)"/
 /** How long the last one waits (milliseconds). */
 const GATHERED_MS = 300
@@ -32,6 +44,7 @@ createServer({ noDelay: true }, (socket) => {
   let expected = 0
   let got = 0
   let streaming = false
+  let zipped = false
   let gathered: RegExpExecArray | null = null
   socket.on('error', () => {})
   socket.on('data', (bytes) => {
@@ -43,15 +56,18 @@ createServer({ noDelay: true }, (socket) => {
       expected = end + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
       got = 0
       streaming = false
+      zipped = false
       gathered = null
     }
     streaming ||= bytes.includes('"stream":true')
+    zipped ||= bytes.includes('"model":"gpt-zipped"')
     gathered ??= GATHERED.exec(bytes.toString('latin1'))
     got += bytes.length
     if (got < expected) return
     expected = 0
     if (gathered !== null) gather(socket, gathered)
     else if (streaming) stream(socket)
+    else if (zipped) socket.write(ZIPPED_RESPONSE)
     else socket.write(JSON_RESPONSE)
   })
 }).listen(Number(port), '127.0.0.1')

@@ -2,7 +2,7 @@
 // written before some of it is decoded, so that our own error can be sent if it cannot
 // be decoded at all.
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
-import { Decoding } from '../forward/content-decoding.ts'
+import { Decoding } from '../forward/decoding.ts'
 
 /** The sink of decoded bytes. */
 export interface DecodedOutput {

@@ -3,7 +3,8 @@
 // and compressed responses are decoded separately.
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import { NO_BYTES, valueOf, valuesOf } from '../../http1/header-fields.ts'
-import { codingsOf, Decoding } from '../forward/content-decoding.ts'
+import { codingsOf } from '../forward/content-decoding.ts'
+import { Decoding } from '../forward/decoding.ts'
 import { AwsReader } from './aws-event-stream.ts'
 import { CreatedIds, NOTHING_CREATED, type CreatedPaths } from './created-ids.ts'
 import { JsonReader } from './json.ts'

@@ -240,6 +240,19 @@ export const ATTACKS: readonly Attack[] = [
       )
     },
   },
+  {
+    name: 'compressed responses that decode to 300 times their size',
+    against: ['TOLLMARK_MAX_OPEN'],
+    others: 'proxy',
+    responses: [200, 503],
+    large: true,
+    begin: ({ key, many }, hostile) => {
+      const body = '{"model":"gpt-zipped","messages":[],"store":true}'
+      return times(Math.min(many, 100), () =>
+        hostile.open({ first: headOf(key, body.length) + body }),
+      )
+    },
+  },
   flood('a flood of 401', [401], () => headOf('tmk_AAAAAAAAAAAA_wrong', SMALL.length) + SMALL),
   flood(
     'a flood of 403',

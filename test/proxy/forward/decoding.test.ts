@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { Decoding } from '../../../server/proxy/forward/content-decoding.ts'
+import { Decoding } from '../../../server/proxy/forward/decoding.ts'
 
 const MB = 1024 * 1024
 const [GREEDY, MODEST] = ['greedy', 'modest'].map((id) => ({ account_id: id, key_id: id }))
@@ -59,7 +59,44 @@ test('however many bodies are decoded, a turn of the event loop reads little, an
   for (const { length, hasFailed } of await Promise.all(bombs))
     assert.deepEqual([length, hasFailed], [MB, false])
   clearImmediate(timer)
-  assert.ok(most <= 16 * 1024, `${most} bytes in one turn`)
+  assert.ok(most <= 8 * 1024, `${most} bytes in one turn`)
+})
+
+test('of one key, a few bodies are decoded at a time, and those of another key meanwhile', async () => {
+  const body = gzipSync(Buffer.alloc(MB / 4))
+  const begun = new Set<number>()
+  let most = 0
+  let greedy = 0
+  const bodies = Array.from({ length: 40 }, async (_, i) => {
+    await decode(['gzip'], body, () => {
+      begun.add(i)
+      most = Math.max(most, begun.size)
+    })
+    begun.delete(i)
+    greedy++
+  })
+  await decode(['gzip'], body, () => {}, MODEST)
+  assert.ok(greedy < 10, `${greedy} of the other key were first`)
+  await Promise.all(bodies)
+  assert.ok(most <= 4, `${most} at a time`)
+})
+
+test('a body of which nothing more has come takes no slot from the others of its key', async () => {
+  const body = gzipSync(Buffer.from('data: {}\n\n'.repeat(1_000)))
+  const begun = Array.from({ length: 40 }, () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const decoding = new Decoding(
+      ['gzip'],
+      GREEDY!,
+      () => resolve(),
+      () => {},
+    )
+    decoding.write(body.subarray(0, -8))
+    return { decoding, promise }
+  })
+  await Promise.all(begun.map(({ promise }) => promise))
+  assert.deepEqual(await decode(['gzip'], body), { length: 10_000, hasFailed: false })
+  for (const { decoding } of begun) decoding.stop()
 })
 
 test('of a body that decodes to far more than is plausible, only the beginning is', async () => {
