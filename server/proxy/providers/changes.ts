@@ -1,6 +1,7 @@
 // Tells whether a request creates, changes or deletes something that the provider stores, which a
 // read-only key may not do.
 import type { Match } from './endpoint.ts'
+import { CITATION } from './object-ref.ts'
 
 /** Kinds that a response always creates: creating one counts as generation. */
 const GENERATED: ReadonlySet<string> = new Set([
@@ -19,6 +20,7 @@ const GENERATED: ReadonlySet<string> = new Set([
   'container',
   'environment',
   'file',
+  CITATION,
 ])
 
 /**

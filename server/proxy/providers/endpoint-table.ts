@@ -2,7 +2,7 @@
 import type { BodyRule, EndpointRow } from './endpoint-row.ts'
 import { ANY_KIND } from './ids.ts'
 import { OF_UNKNOWN_KIND } from './unknown-ids.ts'
-import { plainKind, VERSION } from './object-ref.ts'
+import { CITATION, plainKind, VERSION } from './object-ref.ts'
 
 /** Parameters of patterns that name a location, not an object. */
 export const PLACES = new Set([
@@ -100,7 +100,7 @@ function placesIn({ creates, createsInHeaders, names, asks, model }: EndpointRow
 }
 
 /** Special values instead of a kind. */
-const NO_KINDS = new Set(['model', ANY_KIND, VERSION, 'batch_input', 'batch_dataset'])
+const NO_KINDS = new Set(['model', ANY_KIND, VERSION, CITATION, 'batch_input', 'batch_dataset'])
 
 /**
  * Compiles rows: literal paths are one lookup, patterns are tried in the order of the rows.

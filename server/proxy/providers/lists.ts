@@ -2,7 +2,7 @@
 import type { EndpointRow } from './endpoint-row.ts'
 import type { EndpointTable } from './endpoint-table.ts'
 import type { Match } from './endpoint.ts'
-import { VERSION } from './object-ref.ts'
+import { CITATION, VERSION } from './object-ref.ts'
 
 /** Members for the items of a list, in addition to one with the collection's name. */
 const ITEMS = ['data[]', '[]', 'items[]', 'results[]', 'requests[]', 'asyncInvokeSummaries[]']
@@ -37,7 +37,7 @@ function derived(
 ): Readonly<Record<string, string>> {
   const collection = pattern.slice(pattern.lastIndexOf('/') + 1)
   const [kind = ''] = Object.values(made)
-  const named = Object.entries(made).filter(([, of]) => of !== VERSION)
+  const named = Object.entries(made).filter(([, of]) => of !== VERSION && of !== CITATION)
   const members = new Map([
     ['id', kind],
     ...named.map(([place, of]): [string, string] => [place.slice(place.lastIndexOf('.') + 1), of]),

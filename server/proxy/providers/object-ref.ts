@@ -22,6 +22,12 @@ export const NEW = 'new '
  * object is new.
  */
 export const VERSION = 'version'
+/**
+ * Instead of a created kind: the place has a citation. If it names a container, code that ran there
+ * made the cited file, and both are new; any other cited file existed before.
+ * https://platform.openai.com/docs/guides/tools-code-interpreter
+ */
+export const CITATION = 'citation'
 
 /**
  * An id from a JSON value: a string, or a number as its decimal text (parseJson keeps long ones

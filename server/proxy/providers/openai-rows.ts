@@ -1,6 +1,7 @@
 // Endpoint rows of the OpenAI API, shared by OpenAI, Azure and, in part, by all providers with its
 // dialect.
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
+import { CITATION } from './object-ref.ts'
 import { OPENAI_REALTIME, OPENAI_TRANSLATION } from './openai-sockets.ts'
 import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
@@ -223,18 +224,18 @@ export const creates = (
 
 /**
  * Objects that a response creates: the containers in which its code ran, which may only be visible
- * through a cited file.
+ * through a cited file, and that file.
  */
-const CITED = { 'annotations[].container_id': 'container' } as const
+const CITED = { 'annotations[]': CITATION } as const
 const SHOWN = { ...RAN, ...within('content[].', CITED) }
 const MADE = {
   ...within('output[].', SHOWN),
   ...within('item.', SHOWN),
   ...within('response.output[].', SHOWN),
   ...within('part.', CITED),
-  'annotation.container_id': 'container',
+  annotation: CITATION,
 }
-/** A response and its containers. */
+/** A response, its containers and their files. */
 export const RESPONSE = { creates: { id: 'response', 'response.id': 'response', ...MADE } } as const
 
 // If responses are stored, so are their items, and a later request can name an item instead of

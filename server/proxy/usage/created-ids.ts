@@ -1,6 +1,6 @@
 // Collects the objects that a response creates: the values at the places of the endpoint's row.
 import { valuesAt } from '../json/paths.ts'
-import { idOf, objectRef, VERSION, type ObjectRef } from '../providers/object-ref.ts'
+import { CITATION, idOf, objectRef, VERSION, type ObjectRef } from '../providers/object-ref.ts'
 
 /** Places of a response that name an object, and its kind. */
 export type CreatedPaths = Readonly<Record<string, string>>
@@ -26,6 +26,7 @@ export class CreatedIds {
   note(place: string, name: unknown): void {
     const kind = this.creates[place]
     if (kind === VERSION) this.#decide(String(name) === '1')
+    else if (kind === CITATION) this.#cite(name)
     else {
       const id = idOf(name)
       if (kind !== undefined && id !== null) this.add(objectRef(kind, id))
@@ -37,6 +38,14 @@ export class CreatedIds {
     this.#isNew = isNew && this.#isNew !== false
     const waiting = this.#waiting.splice(0)
     if (this.#isNew) for (const object of waiting) this.add(object)
+  }
+
+  #cite(citation: unknown): void {
+    const container = idOf(valuesAt(citation, 'container_id')[0])
+    const file = idOf(valuesAt(citation, 'file_id')[0])
+    if (container === null) return
+    this.add(objectRef('container', container))
+    if (file !== null) this.add(objectRef('file', file))
   }
 
   add(object: ObjectRef): void {

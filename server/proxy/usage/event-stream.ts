@@ -2,6 +2,7 @@
 // (https://html.spec.whatwg.org/#parsing-an-event-stream) are separated here, Amazon's in
 // aws-event-stream.ts. An event without usage costs one search.
 import { parseJson, stepsOf } from '../json/paths.ts'
+import { CITATION } from '../providers/object-ref.ts'
 import type { CreatedIds } from './created-ids.ts'
 import { JsonReader } from './json.ts'
 import { LARGEST_EVENT, type Reader } from './reader.ts'
@@ -38,7 +39,7 @@ export function findMarker(bytes: Buffer, from: number, to: number): number {
 export class Candidates {
   readonly #created: CreatedIds
   readonly #creates: boolean
-  /** The keys of objects that any event of a stream may create: those in lists. */
+  /** The keys of objects that any event of a stream may create: those in lists and citations. */
   readonly #markers: readonly Buffer[]
   #first: readonly Finding[] = []
   readonly #last: (() => readonly Finding[])[] = []
@@ -47,11 +48,13 @@ export class Candidates {
 
   constructor(created: CreatedIds) {
     this.#created = created
-    const places = Object.keys(created.creates)
+    const places = Object.entries(created.creates)
     this.#creates = places.length > 0
     const keys = places
-      .filter((place) => place.includes('[]'))
-      .map((place) => stepsOf(place).findLast((step) => step !== '[]'))
+      .filter(([place, kind]) => place.includes('[]') || kind === CITATION)
+      .map(([place, kind]) =>
+        kind === CITATION ? 'container_id' : stepsOf(place).findLast((step) => step !== '[]'),
+      )
     this.#markers = [...new Set(keys)].map((key) => Buffer.from(`"${key}"`))
   }
 

@@ -630,6 +630,7 @@ const COME: [from: string, method: string, response: object, ...files: string[]]
       ],
     },
     `${V1}/containers/cntr_3/files/cfile_3/content`,
+    `${V1}/files/cfile_3/content`,
   ],
   [
     `${OPENROUTER}/chat/completions`,
@@ -734,6 +735,26 @@ test('an object created in a stream is recorded by the time the caller sees its 
   await reader.cancel()
 })
 
+test("a cited file without a container was there before, and does not become its reader's", async (t) => {
+  const { fake, key, send } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
+  const mine = await key({ objects: 'own' })
+  const annotations = [
+    { type: 'file_citation', file_id: 'file-8', filename: 'a.pdf' },
+    { type: 'container_file_citation', container_id: 'cntr_8', file_id: 'cfile_8' },
+  ]
+  const output = [{ type: 'message', content: [{ type: 'output_text', annotations }] }]
+  fake.play(respond(200, JSON_TYPE, JSON.stringify({ id: 'resp_8', output })))
+  await send(mine.secret, `${V1}/responses`, { body: '{"model":"m"}', headers: JSON_TYPE })
+  fake.play(respond(200, JSON_TYPE, '{}'))
+  const naming = async (file_id: string) => {
+    const content = [{ type: 'input_file', file_id }]
+    const body = JSON.stringify({ model: 'm', input: [{ role: 'user', content }] })
+    return (await send(mine.secret, `${V1}/responses`, { body, headers: JSON_TYPE })).status
+  }
+  assert.equal(await naming('cfile_8'), 200)
+  assert.equal(await naming('file-8'), 403)
+})
+
 test('containers and generations in a stream are recorded, too', async (t) => {
   const events = (...data: object[]) =>
     respond(
@@ -749,7 +770,7 @@ test('containers and generations in a stream are recorded, too', async (t) => {
     delta: 'x',
   }))
   /** TABLE of streams, and what is read by what they show. */
-  const streams: [address: string, events: object[], read: string][] = [
+  const streams: [address: string, events: object[], ...read: string[]][] = [
     [
       `${V1}/responses`,
       [
@@ -759,6 +780,7 @@ test('containers and generations in a stream are recorded, too', async (t) => {
         ...text,
       ],
       `${V1}/containers/cntr_9/files`,
+      `${V1}/files/cfile_9`,
     ],
     [
       `${OPENROUTER}/chat/completions`,
@@ -774,7 +796,7 @@ test('containers and generations in a stream are recorded, too', async (t) => {
       `${OPENROUTER}/generation?id=gen-10`,
     ],
   ]
-  for (const [address, data, read] of streams) {
+  for (const [address, data, ...reads] of streams) {
     fake.play(events(...data))
     assert.equal(
       (
@@ -786,8 +808,10 @@ test('containers and generations in a stream are recorded, too', async (t) => {
       200,
     )
     fake.play(respond(200, JSON_TYPE, '{}'))
-    assert.equal((await send(theirs.secret, read, { method: 'GET' })).status, 403, read)
-    assert.equal((await send(mine.secret, read, { method: 'GET' })).status, 200, read)
+    for (const read of reads) {
+      assert.equal((await send(theirs.secret, read, { method: 'GET' })).status, 403, read)
+      assert.equal((await send(mine.secret, read, { method: 'GET' })).status, 200, read)
+    }
   }
 })
 
