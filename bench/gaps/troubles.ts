@@ -1,10 +1,11 @@
 // TABLE of attacks on other streams by one key, account or stranger.
+import { connect, type Socket } from 'node:net'
 import { systemClock } from '../../server/common/clock.ts'
 import { openLedger } from '../../server/ledger/ledger.ts'
 import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import { openStore } from '../../server/store/open.ts'
-import type { Attack } from '../../test/proxy/fairness/attacks.ts'
+import { headOf, type Attack } from '../../test/proxy/fairness/attacks.ts'
 import { Hostile } from '../../test/proxy/fairness/hostile.ts'
 import { SOCKET_ATTACKS } from '../../test/proxy/fairness/socket-attacks.ts'
 import { noise } from '../../test/support/archives/bombs.ts'
@@ -189,6 +190,31 @@ const together =
       }),
     )
 
+/** Callers that reset their connections in one moment, with a response in progress. */
+const resets =
+  (callers: number): Trouble =>
+  ({ port, open }) =>
+  async (client) => {
+    // The provider sends the beginning of such a response.
+    const body = '{"model":"ends-1000000","messages":[]}'
+    const begin = (): Promise<Socket> =>
+      new Promise((resolve) => {
+        const socket = connect({ port, host: '127.0.0.1' })
+        const ready = (): void => resolve(socket)
+        socket
+          .on('error', () => {})
+          .once('data', ready)
+          .once('close', ready)
+        socket.write(headOf(open, body.length) + body)
+      })
+    while (!client.over) {
+      const sockets = await Promise.all(Array.from({ length: callers }, begin))
+      for (const socket of sockets) socket.resetAndDestroy()
+      client.count('reset', callers)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+  }
+
 const hangUps: Trouble = ({ scoped }) => {
   const body = JSON_BODIES['short messages']!(LARGEST)
   return inLoops(4, (client) =>
@@ -255,6 +281,7 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
     ),
   '2,000 responses that break at once': together(2_000, 'breaks'),
   '2,000 responses that end at once': together(2_000, 'ends'),
+  '2,000 callers that reset at once': resets(2_000),
   'a flood of 401': flood(({ open }) => `${open.slice(0, 20)}AAAAAAAA${open.slice(28)}`),
   'a flood of 403': flood(({ open }) => open, to('https://nobody.invalid/v1/chat/completions')),
   'CSV of 10,000 rows': reading(2, [

@@ -10,6 +10,7 @@ import type { HttpExchange } from './exchange.ts'
 import { countRead } from './read-memory.ts'
 import type { RawSource } from './raw-connection.ts'
 import { isForPath, RequestError, RequestParser, type RequestHead } from './request-parser.ts'
+import { closeAtOnce, closeInTurn } from './reset-turns.ts'
 import { networkPrefix } from '../common/client-info.ts'
 import type { Owner, RouterTurns } from './turns.ts'
 
@@ -120,6 +121,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       .on('close', this.#onClose)
       .on('drain', this.#onDrain)
       .on('error', ignore)
+    closeInTurn(socket, (close) => context.turns.closes.schedule(this.#owner, close))
   }
 
   get keepAliveLines(): string {
@@ -400,6 +402,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       .off('close', this.#onClose)
       .off('drain', this.#onDrain)
       .off('error', ignore)
+    closeAtOnce(this.socket)
     this.#context.detached(this)
   }
 

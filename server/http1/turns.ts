@@ -44,4 +44,6 @@ export interface RouterTurns {
   readonly heads: Turns
   /** Requests whose callers have left are ended. */
   readonly ends: Turns
+  /** Connections that their callers have reset are closed. */
+  readonly closes: Turns
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import type { HttpExchange } from '../../server/http1/exchange.ts'
 import type { ServerExchange } from '../../server/http1/server-exchange.ts'
@@ -12,9 +12,10 @@ import { openCounter } from '../support/turn-counter.ts'
 import { until } from '../support/until.ts'
 
 const CALLERS = 300
-/** Parsed, and ended, in one turn; what ends in one is at times the end of two. */
+/** Parsed, ended, and closed in one turn; what ends in one is at times the end of two. */
 const HEADS = 2 * 32
 const ENDS = 2 * 8
+const CLOSES = 2 * 16
 /** Timeouts of a router that checks its connections ten times a second. */
 const CHECKED_MS = 200
 const REQUEST = 'GET /proxy/a HTTP/1.1\r\nHost: h\r\n\r\n'
@@ -107,8 +108,8 @@ test('many heads, and many callers that leave, take turns of the event loop', as
     { head: 10_000, keepAlive: 10_000 },
   )
   t.after(() => router.destroyBusy())
-  let accepted = 0
-  server.on('connection', () => accepted++)
+  const accepted: Socket[] = []
+  server.on('connection', (socket) => accepted.push(socket))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
@@ -116,7 +117,7 @@ test('many heads, and many callers that leave, take turns of the event loop', as
   const sockets = Array.from({ length: CALLERS }, () =>
     connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {}),
   )
-  await until(() => accepted === CALLERS)
+  await until(() => accepted.length === CALLERS)
   let isOver = false
   t.after(() => (isOver = true))
   const next = (): void => void (turn++, isOver || setImmediate(next))
@@ -138,8 +139,11 @@ test('many heads, and many callers that leave, take turns of the event loop', as
   last?.flush()
   await until(() => answer.endsWith('\r\n\r\nok'))
 
+  const closed: number[] = []
+  for (const socket of accepted) socket.on('close', () => count(closed))
   for (const socket of sockets.slice(1)) socket.resetAndDestroy()
   await until(() => sum(ended) === CALLERS - 1)
   assert.ok(most(ended) <= ENDS, `${most(ended)} ended in one turn`)
+  assert.ok(most(closed) <= CLOSES, `${most(closed)} closed in one turn`)
   assert.ok(exchanges.every(({ target, closed }) => closed || target === '/proxy/last'))
 })
