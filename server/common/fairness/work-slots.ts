@@ -1,6 +1,7 @@
 // Bounds how much work is in progress at the same time, by key, by account and in total. The rest
 // waits, in turns by owner.
 import { AccountKeyQueue, type Owner } from './account-key-queue.ts'
+import { OwnerCounts } from './owner-counts.ts'
 
 /** How many pieces of work may be in progress. */
 export interface WorkLimits {
@@ -21,8 +22,7 @@ const newQueue = (): AccountKeyQueue<Waiting> =>
 export class WorkSlots {
   readonly #limits: WorkLimits
   #inProgress = 0
-  readonly #byAccount = new Map<string, number>()
-  readonly #byKey = new Map<string, number>()
+  readonly #counts = new OwnerCounts()
   #waiting = newQueue()
   #isBeginning = false
 
@@ -57,23 +57,16 @@ export class WorkSlots {
     return true
   }
 
-  #isFree({ account_id, key_id }: Owner): boolean {
+  #isFree(owner: Owner): boolean {
     return (
       this.#inProgress < this.#limits.total &&
-      (this.#byAccount.get(account_id) ?? 0) < this.#limits.account &&
-      (this.#byKey.get(key_id) ?? 0) < this.#limits.key
+      this.#counts.ofAccount(owner) < this.#limits.account &&
+      this.#counts.ofKey(owner) < this.#limits.key
     )
   }
 
-  #count({ account_id, key_id }: Owner, by: 1 | -1): void {
+  #count(owner: Owner, by: 1 | -1): void {
     this.#inProgress += by
-    add(this.#byAccount, account_id, by)
-    add(this.#byKey, key_id, by)
+    this.#counts.add(owner, by)
   }
-}
-
-function add(counts: Map<string, number>, id: string, by: number): void {
-  const count = (counts.get(id) ?? 0) + by
-  if (count === 0) counts.delete(id)
-  else counts.set(id, count)
 }

@@ -2,6 +2,7 @@
 // of them in each turn of the event loop.
 import type { Transform } from 'node:stream'
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
+import { OwnerCounts } from '../../common/fairness/owner-counts.ts'
 import { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import { WorkSlots } from '../../common/fairness/work-slots.ts'
 import { decoderOf } from './content-decoding.ts'
@@ -21,13 +22,18 @@ const turns = new TurnBudget(PIECE)
  */
 const slots = new WorkSlots({ key: 4, account: 32, total: 128 })
 
-/** Maximum bytes that may wait for a decoder, rather than unbounded memory. */
-const MAX_WAITING = 8 * 1024 * 1024
+const MB = 1024 * 1024
+/** Maximum bytes of a body that may wait for a decoder, rather than unbounded memory. */
+const MAX_WAITING = 8 * MB
+/** Maximum bytes of all bodies of a key, and of an account, that may wait for slots. */
+const MAX_WAITING_OF_KEY = 64 * MB
+const MAX_WAITING_OF_ACCOUNT = 256 * MB
+const waiting = new OwnerCounts()
 /**
  * A decoder may produce this many bytes, and in addition this many for each byte of the body; more
  * is a bomb. Events and JSON compress to a fiftieth at most.
  */
-const FREE_BYTES = 16 * 1024 * 1024
+const FREE_BYTES = 16 * MB
 const MAX_RATIO = 64
 
 /** One decoder of a chain. */
@@ -86,7 +92,13 @@ export class Decoding {
     this.#encoded += bytes.length
     this.#input.push(bytes)
     this.#inputLength += bytes.length
-    if (this.#inputLength > MAX_WAITING) this.#giveUp()
+    waiting.add(this.#owner, bytes.length)
+    if (
+      this.#inputLength > MAX_WAITING ||
+      waiting.ofKey(this.#owner) > MAX_WAITING_OF_KEY ||
+      waiting.ofAccount(this.#owner) > MAX_WAITING_OF_ACCOUNT
+    )
+      this.#giveUp()
     else this.#work()
   }
 
@@ -116,9 +128,14 @@ export class Decoding {
     const [first] = this.#input
     if (first === undefined) return this.#isComplete ? this.#endStage(0) : this.#rest()
     const bytes = this.#input.length === 1 ? first : Buffer.concat(this.#input)
+    this.#dropInput()
+    this.#feed(0, bytes, () => this.#decodeInput())
+  }
+
+  #dropInput(): void {
+    waiting.add(this.#owner, -this.#inputLength)
     this.#input = []
     this.#inputLength = 0
-    this.#feed(0, bytes, () => this.#decodeInput())
   }
 
   #rest(): void {
@@ -204,7 +221,7 @@ export class Decoding {
   #finish(): void {
     if (this.#over) return
     this.#over = true
-    this.#input = []
+    this.#dropInput()
     this.#rest()
     this.#onEnd()
   }

@@ -99,6 +99,47 @@ test('a body of which nothing more has come takes no slot from the others of its
   for (const { decoding } of begun) decoding.stop()
 })
 
+test('of one key, bodies wait up to 64 MB together; more is not decoded', async () => {
+  const zeros = gzipSync(Buffer.alloc(16 * MB))
+  const begun = Array.from({ length: 4 }, () => decode(['gzip'], zeros))
+  const piece = Buffer.alloc(8 * MB)
+  const bodies = Array.from({ length: 9 }, () => {
+    const body = new Decoding(
+      ['gzip'],
+      GREEDY!,
+      () => assert.fail('it waits'),
+      () => {},
+    )
+    body.write(piece)
+    return body
+  })
+  assert.deepEqual(
+    bodies.map(({ hasFailed }) => hasFailed),
+    [...Array.from({ length: 8 }, () => false), true],
+  )
+  assert.deepEqual(await decode(['gzip'], gzipSync('{}'), () => {}, MODEST), {
+    length: 2,
+    hasFailed: false,
+  })
+  for (const body of bodies) body.stop()
+  await Promise.all(begun)
+  assert.equal((await decode(['gzip'], zeros)).hasFailed, false)
+})
+
+test('however a body ends, the next one of its key is decoded', async () => {
+  const body = gzipSync('data: {}\n\n'.repeat(1_000))
+  for (const spoilt of [
+    body.subarray(0, -3),
+    Buffer.concat([body, Buffer.from('more')]),
+    Buffer.from('not encoded at all'),
+    Buffer.alloc(0),
+  ]) {
+    await Promise.all(Array.from({ length: 5 }, () => decode(['gzip', 'gzip'], spoilt)))
+    await Promise.all(Array.from({ length: 5 }, () => decode(['gzip'], spoilt)))
+    assert.deepEqual(await decode(['gzip'], body), { length: 10_000, hasFailed: false })
+  }
+})
+
 test('of a body that decodes to far more than is plausible, only the beginning is', async () => {
   const zeros = Buffer.alloc(24 * MB)
   const gzipped = gzipSync(zeros)
