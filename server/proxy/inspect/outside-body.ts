@@ -9,10 +9,10 @@ import { looseName } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 
 /**
- * A parameter's name that some server reads as `model`: `Model`, `model[]`, `model[a]`, `+model`.
- * `model_version` is not one.
+ * A parameter's name that some server reads as `model`: `Model`, `model[]`, `model[a]`, `+model`,
+ * and `deployment`, which older versions of Azure's API take. `model_version` is not one.
  */
-const READ_AS_MODEL = /^[^a-z]*models?(?:[^\w-].*)?$/is
+const READ_AS_MODEL = /^[^a-z]*(?:models?|deployments?)(?:[^\w-].*)?$/is
 
 /** The query parameter that names the model; undefined for `model`. */
 export const parameterOf = (place: ModelPlace | undefined): string | undefined =>
@@ -26,7 +26,7 @@ const MOST_DECODINGS = 4
  */
 export function queryModels(pathAndQuery: string, parameter = 'model'): string[] | null {
   const question = pathAndQuery.indexOf('?')
-  if (question < 0 || !/mod|%/i.test(pathAndQuery.slice(question))) return []
+  if (question < 0 || !/mod|deploy|%/i.test(pathAndQuery.slice(question))) return []
   const isOtherSpelling = (name: string): boolean =>
     READ_AS_MODEL.test(name) || looseName(name) === looseName(parameter)
   const models: string[] = []

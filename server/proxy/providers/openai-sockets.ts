@@ -3,12 +3,16 @@ import type { BodyRule } from './endpoint-row.ts'
 import type { SocketRow } from './socket-row.ts'
 import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
-/** The settings of a session are in `session`, those of a response in `response`. */
-const SETUPS = ['session.', 'response.']
-/** Another model transcribes their audio: its current place, and that of the beta. */
+/**
+ * The settings of a session are in `session`, those of a response in `response`; the beta's guide
+ * shows those of a transcription (`transcription_session.update`) in neither.
+ */
+const SETUPS = ['session.', 'response.', '']
+/** Another model transcribes their audio: its current place, and those of the beta. */
 const TRANSCRIBERS = [
   'session.audio.input.transcription.model',
   'session.input_audio_transcription.model',
+  'input_audio_transcription.model',
 ]
 
 /** Another model transcribes, and must be named. */
@@ -28,7 +32,6 @@ const bodyOf = (tools: ToolTypes): BodyRule => ({
       `${at}turn_detection.model`,
       `${at}audio.input.turn_detection.model`,
     ]),
-    'model',
   ],
   // A stored prompt brings a model and tools of its own.
   stored: SETUPS.flatMap((at) => [`${at}prompt.id`]),
@@ -136,7 +139,7 @@ const kebab = (signs: readonly string[]): string[] =>
 /**
  * Places of settings in the gateway's messages: like OpenAI's, in a configuration, and in options.
  */
-const GATEWAY_SETUPS = [...SETUPS, 'config.', 'options.', '']
+const GATEWAY_SETUPS = [...SETUPS, 'config.', 'options.']
 /**
  * The places of one setting in all setups of the gateway. @param place in a session or a response
  */

@@ -1182,6 +1182,10 @@ test('a model in the query', async () => {
     ['?Model=allowed', false],
     ['?model', false],
     ['?model=allowed&x=1', true],
+    // Azure reads either, depending on the version of its API.
+    ['?model=allowed&deployment=other', false],
+    ['?model=allowed&Deployment=other', false],
+    ['?model=allowed&deployment_status=x', true],
   ] as const) {
     const path = `/v1/realtime${query}`
     const match = classify(provider, 'GET', path)

@@ -85,6 +85,8 @@ const SWITCHES: readonly string[] = [
   '{"type":"session.update","session":{"tools":[{"type":"function","model":EVIL}]}}',
   '{"type":"session.update","model":EVIL}',
   '{"type":"transcription_session.update","session":{"input_audio_transcription":{"model":EVIL}}}',
+  // The beta's guide shows its settings without `session`.
+  '{"type":"transcription_session.update","input_audio_transcription":{"model":EVIL}}',
   '{"type":"response.create","response":{"model":EVIL}}',
   '{"type":"response.create","response":{"tools":[{"type":"mcp","model":EVIL}]}}',
   '{"type":"response.create","model":EVIL}',
