@@ -228,7 +228,7 @@ function writeManifest(folder: string): void {
     name: 'tollmark',
     version,
     description:
-      'A proxy to AI providers with keys, limits and a ledger, and a converter of Notion exports to Markdown: one server, one command line.',
+      'A proxy for AI providers with keys, limits and a ledger, and a converter from Notion exports to Markdown: one server, one command line.',
     license: 'MIT',
     type: 'module',
     bin: { tollmark: 'bin.mjs' },

@@ -85,7 +85,7 @@ function audit(): string {
     ).filter(([kind, count]) => kind !== 'total' && count > 0)
     return counts.length === 0
       ? 'none known'
-      : `${counts.map(([kind, count]) => `${String(count)} ${kind}`).join(', ')}; \`npm audit\` tells more`
+      : `${counts.map(([kind, count]) => `${String(count)} ${kind}`).join(', ')}; run \`npm audit\` for details`
   } catch {
     return 'the registry does not answer `npm audit`'
   }

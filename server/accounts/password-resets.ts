@@ -170,7 +170,7 @@ export async function acceptPasswordReset(
 function emailWanted(): Problem {
   return invalidField(
     'email',
-    'This field is required: the account has no e-mail address yet, and signs in with it.',
+    'This field is required: the account has no e-mail address yet and needs one to sign in.',
   )
 }
 

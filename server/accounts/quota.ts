@@ -186,7 +186,7 @@ export function newReservation(account: string, plan: Plan, now: number): Reserv
 export function quotaExceeded(plan: Plan, now: number): Problem {
   const detail =
     plan.conversionsPerDay === 0
-      ? `The plan "${plan.name}" has no conversions. The operator can give the account another one.`
+      ? `The plan "${plan.name}" includes no conversions. Ask the operator for another plan.`
       : `You've used ${allUsed(plan.conversionsPerDay)} (plan "${plan.name}"). Your quota resets at 00:00 UTC.`
   return new Problem('quota_exceeded', detail, { retryAfter: secondsToReset(now) })
 }

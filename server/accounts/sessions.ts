@@ -173,7 +173,7 @@ export async function changePassword(
   })
   const replacing = { account: account.id, sessionId, old: stored?.hash ?? '', hash }
   if (!(await store.run(replaceIfUnchanged, replacing)))
-    throw invalidCredentials('The session has ended, or the password was changed meanwhile.')
+    throw invalidCredentials('The session has ended, or the password has been changed since.')
 }
 
 type PasswordChange = { account: string; sessionId: string; old: string; hash: string }

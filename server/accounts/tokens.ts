@@ -227,7 +227,7 @@ export async function authenticate(
     throw invalidToken('Send an API token in the header "Authorization: Bearer <API_TOKEN>".')
   if (secret.startsWith('tmk_'))
     throw invalidToken(
-      'This is a proxy key; it opens /proxy only. Send an API token, which begins with tmt_.',
+      'This is a proxy key, which works only under /proxy. Send an API token, which begins with tmt_.',
     )
   const publicId = parsePublicId('tmt', secret)
   const row =

@@ -84,7 +84,7 @@ function listRoute(store: Store, plans: Plans): Route {
   return route({
     method: 'get',
     path: '/api/v1/accounts',
-    summary: 'List the accounts that you may see',
+    summary: 'List the accounts you can see',
     access: 'manage',
     query: ListQuery,
     response: ok('A page of accounts', countedListOf(AccountSchema)),

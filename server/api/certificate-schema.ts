@@ -45,7 +45,7 @@ export const CertificateSchema = z
     input_sha256: z.string().nullable(),
     output_sha256: z
       .string()
-      .openapi({ description: 'Of the document; of JSON, of its `markdown` in UTF-8.' }),
+      .openapi({ description: 'Of the document or, for JSON, of its `markdown` in UTF-8.' }),
     not_in_export: z.array(
       z.object({ what: z.string(), count: count.nullable(), detail: z.string() }),
     ),

@@ -44,7 +44,7 @@ const ChildKeyInput = strictObject({
   }),
   rpm: RESTRICTION_FIELDS.rpm.default(null).openapi({
     description:
-      'Its own requests in any 60 seconds, at most the parent’s. They also count under the parent’s.',
+      'Its own limit of requests in any 60 seconds, at most the parent’s. They also count towards the parent’s limit.',
   }),
   allowed_origins: RESTRICTION_FIELDS.allowed_origins.default(null).openapi({
     description: 'Some of the parent’s; null means all of the parent’s.',
@@ -72,7 +72,7 @@ export function childKeyRoutes(
       method: 'post',
       path: '/api/v1/keys/{id}/children',
       summary: 'Create a short-lived child key, which can only narrow its parent',
-      description: `A child key counts under its parent, shares its stored objects, and ends with it. A key can have at most ${MAX_CHILDREN} at a time.`,
+      description: `A child key counts towards its parent’s limit, shares its stored objects, and ends with it. A key can have at most ${MAX_CHILDREN} at a time.`,
       access: 'mint',
       query: AccountScopeParams,
       body: ChildKeyInput,

@@ -52,7 +52,7 @@ const convertRoute = createRoute({
             }),
             layout: z.enum(['document', 'pages']).default('document').openapi({
               description:
-                '`pages`: a ZIP archive with a Markdown file for each page, and its files.',
+                '`pages`: a ZIP archive with a Markdown file for each page, and the files of the export.',
             }),
             flavor: z.enum(['gfm', 'obsidian', 'docusaurus']).optional().openapi({
               description:

@@ -91,7 +91,7 @@ export const documentResponse = {
     'application/jsonl': {
       schema: z.string().openapi({
         description:
-          'One chunk a line: `text`, `heading_path`, `page_id`, `parent_ids`, `anchor`, `source_url`, `block_ids`, `tokens_estimated`, and `prev` and `next`, the lines of its neighbors in the same page, counted from 0.',
+          'One chunk per line: `text`, `heading_path`, `page_id`, `parent_ids`, `anchor`, `source_url`, `block_ids`, `tokens_estimated`, and `prev` and `next`, the lines of its neighbors in the same page, counted from 0.',
       }),
     },
     [PAGES_TYPE]: {

@@ -163,7 +163,7 @@ const streams = new FairShares({ slots: 512, share: 64, always: true })
 const resultRoute = createRoute({
   method: 'get',
   path: `${PATH}/{id}/result`,
-  summary: "Read a job's document; of a job that has failed, its error",
+  summary: "Read a job's document or, if the job failed, its error",
   security,
   request: { params: IdParams, query: AccountScopeParams },
   responses: {
@@ -330,7 +330,7 @@ function openStream(c: ApiContext, limits: JobDependencies['limits']): AbortSign
   const dropped = new AbortController()
   const slot = streams.acquire(requireCaller(c).account.id, () => dropped.abort())
   if (typeof slot === 'string')
-    throw tooManyRequests(slot, 'This account follows too many jobs. Follow fewer at once.')
+    throw tooManyRequests(slot, 'This account is following too many jobs. Follow fewer at once.')
   outgoing.once('close', () => slot.release())
   outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
   // Following a job needs nothing more from the caller, so its FIN counts as a disconnect.

@@ -72,7 +72,7 @@ function readJson(bytes: Buffer, type: string | undefined): string {
   const duplicate = duplicateName(text)
   if (duplicate !== null)
     throw invalidFields([
-      { param: duplicate, code: 'duplicate', detail: 'This field is sent twice. Send it once.' },
+      { param: duplicate, code: 'duplicate', detail: 'This field was sent twice. Send it once.' },
     ])
   return text
 }

@@ -140,7 +140,8 @@ export const KeyChange = patchOf(
   {
     ...inputFields,
     status: Status.openapi({
-      description: 'Disables the key, or enables it again: `active` or `disabled`, or what it is.',
+      description:
+        '`disabled` disables the key, `active` enables it again. The current status is accepted, too.',
     }),
   },
   ['last_used_at', 'previous_secret_expires_at', 'usage'],
@@ -175,7 +176,7 @@ export const ListQuery = PageQuery.extend({
   ...AccountScopeParams.shape,
   status: oneOrMore(Status.options).optional().openapi({
     type: 'string',
-    description: 'One or more of active, disabled, expired, revoked, with commas between them.',
+    description: 'One or more of active, disabled, expired, revoked, separated by commas.',
     example: 'active,disabled',
   }),
   search: z.string().max(200).optional().openapi({

@@ -63,7 +63,7 @@ function providerErrors(
 
 function statusError(status: string | undefined): FieldError | null {
   if (status === undefined || SETTABLE_STATUSES.some((one) => one === status)) return null
-  return fieldError('status', 'Must be "active", "disabled", or what it is.')
+  return fieldError('status', 'Must be "active", "disabled" or the current status.')
 }
 
 /** Look-ups do not queue behind reports, which may be long. */

@@ -38,7 +38,7 @@ const HEADERS: readonly {
     at: /^\/api\//,
     status: /^/,
     description:
-      'Quota of the plan: `"free";q=10;w=86400` (IETF httpapi draft). Only where the account is known and its plan has a limit.',
+      'Quota of the plan: `"free";q=10;w=86400` (IETF httpapi draft). Only if the account is known and its plan has a limit.',
   },
   {
     name: 'RateLimit',
@@ -51,7 +51,7 @@ const HEADERS: readonly {
     name: 'Content-Disposition',
     at: DOCUMENT,
     status: /^20[06]$/,
-    description: "A file name for the document, made from the upload's (RFC 6266).",
+    description: "A file name for the document, derived from the upload's (RFC 6266).",
     always: true,
   },
   {
@@ -64,7 +64,7 @@ const HEADERS: readonly {
     name: 'Vary',
     at: DOCUMENT,
     status: /^20[06]$/,
-    description: 'Documents are compressed by `Accept-Encoding`: `br` or `gzip`.',
+    description: 'Documents are compressed if `Accept-Encoding` allows `br` or `gzip`.',
     always: true,
   },
   {
@@ -96,14 +96,14 @@ const HEADERS: readonly {
     name: 'ETag',
     at: /\/result$/,
     status: /^20[06]$/,
-    description: 'Names these very bytes, for `If-Range`.',
+    description: 'Identifies exactly these bytes, for `If-Range`.',
     always: true,
   },
   {
     name: 'Accept-Ranges',
     at: /\/result$/,
     status: /^20[06]$/,
-    description: '`bytes`: a `Range` of the document can be asked for.',
+    description: '`bytes`: the document supports `Range` requests.',
     always: true,
   },
   {
@@ -178,7 +178,7 @@ export function describeApi(api: Api): void {
     in: 'cookie',
     name: SESSION_COOKIE,
     description:
-      'The cookie of a signed-in browser. A change also needs an `Origin` or `Sec-Fetch-Site` of this very server.',
+      'The cookie of a signed-in browser. A call that changes something also needs an `Origin` or `Sec-Fetch-Site` of this server.',
   })
   api.openAPIRegistry.registerPath(route)
   let document: Buffer<ArrayBuffer> | undefined

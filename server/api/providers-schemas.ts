@@ -10,12 +10,9 @@ import { HEALTH } from './provider-health.ts'
 /** The header that carries the credential to the provider. */
 export const AuthSchema = strictObject({
   header: z.string().max(100),
-  scheme: z
-    .string()
-    .max(100)
-    .nullable()
-    .default(null)
-    .openapi({ description: 'What stands before the credential: `Bearer`; null means nothing.' }),
+  scheme: z.string().max(100).nullable().default(null).openapi({
+    description: 'The scheme before the credential, such as `Bearer`; null means none.',
+  }),
 })
 
 const PLACES = { type: 'object', additionalProperties: { type: 'string' } } as const
@@ -35,7 +32,11 @@ const endpoints = z
           description:
             'Where the model is named: `path`, `query`, `stored`, `{"body": [places]}` or `{"headers": [names]}`.',
         },
-        name: { type: 'string', description: 'For the models of a key, where none is named.' },
+        name: {
+          type: 'string',
+          description:
+            'The name of the endpoint in the models of a key, if requests name no model.',
+        },
         creates: PLACES,
         names: PLACES,
         asks: PLACES,
@@ -77,8 +78,12 @@ export const ProviderSchema = z
     endpoints: endpoints.openapi({
       description: 'Its endpoints beyond that API, if it was added here.',
     }),
-    minting: closedPaths.openapi({ description: 'Paths that issue credentials: closed.' }),
-    admin: closedPaths.openapi({ description: 'Paths that administer the account: closed.' }),
+    minting: closedPaths.openapi({
+      description: 'Paths that issue credentials, closed to every key.',
+    }),
+    admin: closedPaths.openapi({
+      description: 'Paths that administer the account, closed to every key.',
+    }),
     credentials: z
       .array(CredentialSchema)
       .nullable()
@@ -100,23 +105,25 @@ const inputFields = {
         'Where the proxy connects instead, with a path if needed. Only an address given here may be private.',
     }),
   auth: AuthSchema.nullable().openapi({
-    description: '`Authorization: Bearer …` where it is null.',
+    description: 'Null means `Authorization: Bearer …`.',
   }),
   speaks: z.string().max(64).nullable().openapi({
     description:
-      "The id of the built-in provider whose API it has, such as `anthropic`; null means OpenAI's dialect.",
+      "The id of the built-in provider whose API it implements, such as `anthropic`; null means OpenAI's dialect.",
   }),
   endpoints: endpoints.openapi({
     description:
-      'Endpoints that this API does not have: methods and a path, where its model is named, and which stored objects it creates and names.',
+      'Endpoints that this API does not have: methods and a path, where requests name the model, and which stored objects they create and name.',
     example: [{ on: 'POST /v1/speak', model: { body: ['voice_model'] } }],
   }),
   minting: closedPaths.openapi({
-    description: 'Paths that issue credentials: closed to every key, with all below.',
+    description:
+      'Paths that issue credentials. They, and all paths below them, are closed to every key.',
     example: ['/v1/passes'],
   }),
   admin: closedPaths.openapi({
-    description: 'Paths that administer the account: closed to every key, with all below.',
+    description:
+      'Paths that administer the account. They, and all paths below them, are closed to every key.',
     example: ['/v1/house'],
   }),
 }

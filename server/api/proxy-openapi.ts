@@ -6,7 +6,7 @@ import { GATEWAY_ERRORS, type GatewayErrorCode } from '../proxy/error-response.t
 
 const DESCRIPTION = [
   "Sends the request to a provider with the operator's credential in place of the key, and passes the provider's response on unchanged: status, headers and body, as they arrive. PUT, PATCH and DELETE work like GET and POST.",
-  'The body is whatever the provider accepts. An error of the proxy itself carries the header `X-Proxy-Error`, and has the form in which the provider writes them.',
+  'The body is whatever the provider accepts. An error of the proxy itself has the header `X-Proxy-Error`, and the format of the provider’s own errors.',
 ].join('\n\n')
 
 /** TABLE of the two ways to name an address. */
@@ -38,7 +38,7 @@ const FORMS = [
           example: 'api.openai.com',
         }),
         path: z.string().openapi({
-          description: 'The path at the provider, with its slashes, and the query behind it.',
+          description: 'The path at the provider, with its slashes, followed by the query.',
           example: 'v1/chat/completions',
         }),
       }),

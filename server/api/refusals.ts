@@ -33,7 +33,7 @@ export const RefusalSchema = z
     detail: z.string().openapi({ description: 'The sentence in the response.' }),
     count: count.openapi({
       description:
-        'The number of refusals of this key and code that this one stands for. If many requests are refused, only some are kept.',
+        'The number of refusals of this key and code that this one represents. If many requests are refused, only some are kept.',
     }),
   })
   .openapi('Refusal')

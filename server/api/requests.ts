@@ -105,7 +105,7 @@ const Query = PageQuery.extend({
   format: z
     .enum(['json', 'csv'])
     .default('json')
-    .openapi({ description: 'CSV gives every row that fits, and knows no `limit`.' }),
+    .openapi({ description: 'CSV returns every row that matches, and takes no `limit`.' }),
 })
 
 const ListSchema = listOf(RequestSchema).extend({
@@ -117,7 +117,7 @@ const ListSchema = listOf(RequestSchema).extend({
 
 /** Names every possible reason, because we cannot tell which one applies. */
 const NOT_FOUND =
-  'No request of this account has this id. Use the X-Proxy-Request-Id of a response. Old requests may have been deleted, and if many are refused only samples are kept.'
+  'No request of this account has this id. Use the X-Proxy-Request-Id of a response. Old requests may have been deleted, and only samples are kept if many are refused.'
 
 /** The routes of the ledger. */
 export function requestRoutes(

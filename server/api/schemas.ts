@@ -10,7 +10,7 @@ export const Name = z.string().trim().min(1).max(200)
 /** The parameter that also removes a revoked record from every list. */
 export const Purge = strictObject({
   purge: z.enum(['true', 'false']).default('false').openapi({
-    description: '`true`: it is revoked, and in no list any more. Reports go on naming it.',
+    description: '`true`: it is revoked and no longer in any list. Reports still name it.',
   }),
 })
 
@@ -25,7 +25,7 @@ export function oneOrMore<W extends string>(words: readonly W[]) {
       if (known.length < named.length)
         issues.addIssue({
           code: 'custom',
-          message: `Must be one or more of ${words.join(', ')}, with commas between them.`,
+          message: `Must be one or more of ${words.join(', ')}, separated by commas.`,
         })
       return known
     })

@@ -20,7 +20,7 @@ export const email = z
   .max(SIGN_IN.email.most)
   .regex(SIGN_IN.email.form, 'Must look like name@example.com.')
   .transform((text) => text.toLowerCase())
-  .openapi({ type: 'string', description: 'Upper and lower case are the same.' })
+  .openapi({ type: 'string', description: 'Case-insensitive.' })
 const { least, most } = SIGN_IN.password
 /** A password that is being set. */
 export const newPassword = z

@@ -17,7 +17,7 @@ const SharedObjectSchema = z
     provider: z.string(),
     kind: z.string(),
     object_id: z.string().openapi({
-      description: "The provider's id, without what stands before it (`files/abc` is `abc`).",
+      description: "The provider's id, without a path before it (`abc` for `files/abc`).",
     }),
     created_at: z.iso.datetime(),
   })
@@ -108,7 +108,10 @@ function inputErrors(
       ? fieldError('kind', `Must be one of ${kinds.toSorted().join(', ')}.`)
       : null,
     object_id !== undefined && objectRef('', object_id).id === ''
-      ? fieldError('object_id', 'Names no stored object. Send its id, or its name at the provider.')
+      ? fieldError(
+          'object_id',
+          'Does not name a stored object. Send its id, or its name at the provider.',
+        )
       : null,
   ]
 }

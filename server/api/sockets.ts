@@ -41,8 +41,7 @@ const SocketSchema = z
     model: z.string().nullable().openapi({ description: 'The last one that the session named.' }),
     opened_at: z.iso.datetime(),
     requests: count.openapi({
-      description:
-        'Responses that have ended, or minutes for a socket that is counted by the minute.',
+      description: 'Responses that have ended, or minutes if the socket is counted by the minute.',
     }),
     tokens_in: count.nullable().openapi({ description: 'Of these responses; null if unknown.' }),
     tokens_out: count.nullable(),

@@ -52,7 +52,7 @@ const ListQuery = PageQuery.extend({
   ...AccountScopeParams.shape,
   status: oneOrMore(TokenSchema.shape.status.options).optional().openapi({
     type: 'string',
-    description: 'One or more of active, expired, revoked, with commas between them.',
+    description: 'One or more of active, expired, revoked, separated by commas.',
     example: 'active',
   }),
   search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }),

@@ -88,13 +88,12 @@ const GROUPS: ReadonlySet<Dimension> = new Set(['key', 'model', 'provider'])
 
 const Query = AccountScopeParams.extend({
   by: z.string().default('day').openapi({
-    description:
-      'One or more of key, model, provider, minute, hour, day, with commas between them.',
+    description: 'One or more of key, model, provider, minute, hour, day, separated by commas.',
     example: 'day,model',
   }),
   from: Moment.optional().openapi({
     description:
-      'Defaults to 30 days ago, or to 30 days before a `to` in the past; by the minute to one hour, and 24 at most. Whole hours count, or whole minutes, the first one too.',
+      'Defaults to 30 days ago, or to 30 days before a `to` in the past; in a report by the minute to one hour, and at most 24 hours. The whole hour, or minute, that contains it counts.',
   }),
   to: Moment.optional().openapi({ description: 'End of the period, exclusive. Defaults to now.' }),
   key: z.string().max(100).optional(),
@@ -102,7 +101,7 @@ const Query = AccountScopeParams.extend({
   provider: z.string().max(100).optional(),
   top: z.coerce.number().int().min(1).max(50).optional().openapi({
     description:
-      'Lines for so many keys, models or providers, those with the most requests, and one for all the rest. `by` names one of the three then, and a step of time or none.',
+      'Returns lines for this many keys, models or providers, those with the most requests, and one line for all the rest. `by` must then name exactly one of the three, with or without a step of time.',
   }),
   format: z.enum(['json', 'csv']).default('json'),
 })
@@ -207,7 +206,7 @@ function errorsOf(
   const isTooLong = dimensions.includes('minute') && until - since > MAX_BY_MINUTE_MS
   return [
     top !== undefined && rankedDimension !== 1
-      ? fieldError('top', 'Needs a "by" that names one of key, model and provider.')
+      ? fieldError('top', 'Needs a "by" that names exactly one of key, model and provider.')
       : null,
     isTooLong
       ? fieldError(

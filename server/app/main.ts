@@ -53,7 +53,10 @@ export async function main(
     dashboardBuilt,
     onWaiting: (url, error) => {
       const reason = error instanceof Error ? error.message : String(error)
-      write([`Tollmark waits for its database at ${url}\n${reason}`, { waiting_at: url, reason }])
+      write([
+        `Tollmark is waiting for its database at ${url}\n${reason}`,
+        { waiting_at: url, reason },
+      ])
     },
   })
   log.info('listening', { url: running.url, role: config.server.role })
@@ -65,7 +68,7 @@ export async function main(
   const found: Line[] = [[`Tollmark is at ${url}`, { url }]]
   if (setupLink !== null)
     found.push([
-      `Open this once to make the first account:\n${setupLink}`,
+      `Open this link once to create the first account:\n${setupLink}`,
       { setup_url: setupLink },
     ])
   write(...found)

@@ -118,7 +118,7 @@ export function createSurface(
         c,
         new Problem(
           'not_found',
-          'No route matches this path. GET /openapi.json lists all routes; providers are below /proxy/<host>/, such as /proxy/api.openai.com/v1.',
+          'No route matches this path. GET /openapi.json lists all routes; providers are under /proxy/<host>/, such as /proxy/api.openai.com/v1.',
         ),
       )
     const problem = new Problem(

@@ -13,7 +13,7 @@ export interface Option {
 /** The option of all commands whose result programs read. */
 export const JSON_OPTION: Option = {
   flags: '--json',
-  summary: 'print JSON, and errors as JSON too',
+  summary: 'print JSON, including errors',
 }
 
 /** One command. Its `run` throws an error that the user can act on. */

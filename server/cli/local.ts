@@ -138,8 +138,8 @@ export async function openLocal(
   if (path !== null && !existsSync(path) && !isConfigured && !init) {
     const how = creates === null ? '' : ', or create a new store here with --init'
     throw new SetupError(
-      `There is no store of Tollmark at ${path}. Run this in the server's folder, set TOLLMARK_DATA or ` +
-        `DATABASE_URL as the server has them, ${how === '' ? 'or ' : ''}name a running server with --url${how}.`,
+      `There is no Tollmark store at ${path}. Run this in the server's folder, set TOLLMARK_DATA or ` +
+        `DATABASE_URL to what the server uses, ${how === '' ? 'or ' : ''}name a running server with --url${how}.`,
     )
   }
   const closing = new AsyncDisposableStack()

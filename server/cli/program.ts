@@ -9,7 +9,7 @@ import { OptionValues } from './values.ts'
 export function createProgram(): Parser {
   const program = createParser(
     'tollmark',
-    'One server for your own machine: Notion exports to Markdown, and a proxy to AI providers.',
+    'A self-hosted server that converts Notion exports to Markdown and proxies requests to AI providers.',
   )
   program
     .version(`tollmark ${manifest.version}`, '-V, --version', 'print the version')

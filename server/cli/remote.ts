@@ -9,7 +9,7 @@ import { Misuse } from './failure.ts'
  */
 export function remoteClient(url: URL, token: string | null): ApiClient {
   if (token === null)
-    throw new Misuse('Give an API token of that server: --token tmt_…, or TOLLMARK_TOKEN.')
+    throw new Misuse('Give an API token for that server: --token tmt_…, or TOLLMARK_TOKEN.')
   const base = url.href.replace(/\/$/, '')
   const authorization = { authorization: `Bearer ${token}` }
   return new ApiClient(false, async (path, init) => {

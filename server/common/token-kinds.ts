@@ -12,10 +12,10 @@ export interface TokenKind {
 
 /** TABLE of the kinds of tokens, by their column of the ledger. */
 export const TOKEN_KINDS = {
-  tokens_in: { tokens: 'input', description: 'Everything that was read, from a cache or not.' },
+  tokens_in: { tokens: 'input', description: 'All input, cached or not.' },
   tokens_out: {
     tokens: 'output',
-    description: 'Everything that was written, including reasoning.',
+    description: 'All output, including reasoning.',
   },
   tokens_cached: {
     tokens: 'cached',

@@ -120,7 +120,7 @@ const refusals = {
   full: () =>
     new Problem(
       'too_many_child_keys',
-      `The key has ${MAX_CHILDREN} child keys that are alive or expired in the last minute. Give them a shorter ttl, or end some: GET /api/v1/keys?parent_id={id} lists them.`,
+      `The key has ${MAX_CHILDREN} child keys that are active or expired in the last minute. Give them a shorter ttl, or end some: GET /api/v1/keys?parent_id={id} lists them.`,
     ),
 } as const
 

@@ -56,7 +56,7 @@ function modelWidenings(asked: readonly string[], models: readonly string[]): Wi
     .filter(([, entry]) => !allows([entry]) && !isInside(entry))
     .map(([at]) => ({
       param: `models.${at}`,
-      detail: 'Is not inside the models of the parent key. Name models that it may use.',
+      detail: 'Is not covered by the models of the parent key. Name models that it may use.',
     }))
 }
 

@@ -44,7 +44,7 @@ export async function shareObject(
   if (row === null)
     throw new Problem(
       'invalid_field',
-      `A key can share at most ${MAX_SHARED_OBJECTS} objects. End the sharing of one first: DELETE /api/v1/keys/{id}/objects/{object}.`,
+      `At most ${MAX_SHARED_OBJECTS} objects can be shared with a key. Stop sharing one first: DELETE /api/v1/keys/{id}/objects/{object}.`,
     )
   return shown(row)
 }

@@ -185,7 +185,7 @@ function hostIn(target: string): string {
 export function addressOf({ target, upstream }: Route, exchange: HttpExchange): UpstreamAddress {
   const { method, headers } = exchange
   if (!METHOD_SET.has(method))
-    throw new GatewayError('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`)
+    throw new GatewayError('method_not_allowed', `The proxy accepts only ${METHODS.join(', ')}.`)
   if (!target.ok) throw new GatewayError('invalid_upstream_url', target.message)
   if (!isBare(exchange.target)) refuseOtherTarget(target.upstream, upstream, headers)
   return target.upstream
@@ -208,6 +208,6 @@ function refuseOtherTarget(
   )
     throw new GatewayError(
       'invalid_upstream_url',
-      `The header ${TARGET_HEADER} names another address than the request's target. Send one of them.`,
+      `The header ${TARGET_HEADER} names a different address from the request's target. Send only one of them.`,
     )
 }

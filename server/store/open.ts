@@ -222,7 +222,7 @@ export function openFailure(path: string, thrown: unknown): SetupError {
 function assertFolder(path: string): void {
   if (!existsSync(path))
     throw new SetupError(
-      `There is no folder ${path}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`,
+      `There is no folder ${path}. Set TOLLMARK_DATA or DATABASE_URL to what the server uses.`,
     )
 }
 

@@ -26,10 +26,12 @@ export interface VacuumedFile {
 export function vacuumStore(place: Pick<StoreOptions, 'data' | 'databaseUrl'>): VacuumedFile {
   const path = sqlitePath(place)
   if (path === null)
-    throw new SetupError('This is for SQLite. PostgreSQL uses the space of deleted rows itself.')
+    throw new SetupError(
+      'This is for SQLite. PostgreSQL reuses the space of deleted rows by itself.',
+    )
   if (!existsSync(path))
     throw new SetupError(
-      `There is no store of Tollmark at ${path}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`,
+      `There is no Tollmark store at ${path}. Set TOLLMARK_DATA or DATABASE_URL to what the server uses.`,
     )
   let connection: Connection | undefined
   let before: number

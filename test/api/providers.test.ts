@@ -416,10 +416,19 @@ test('no credential is stored for a provider that another process has just delet
 /** TABLE of providers that cannot be: body, and what is said. */
 const BAD: [body: object, says: RegExp][] = [
   [{ id: 'openai', origin: 'https://llm.example.com' }, /already/],
-  [{ id: 'acme', origin: 'http://llm.example.com' }, /^origin: Must be what callers name/],
-  [{ id: 'acme', origin: 'https://llm.example.com/v1' }, /^origin: Must be what callers name/],
-  [{ id: 'acme', origin: 'https://user@llm.example.com' }, /^origin: Must be what callers name/],
-  [{ id: 'acme', origin: 'llm' }, /^origin: Must be what callers name/],
+  [
+    { id: 'acme', origin: 'http://llm.example.com' },
+    /^origin: Must be the address that callers use/,
+  ],
+  [
+    { id: 'acme', origin: 'https://llm.example.com/v1' },
+    /^origin: Must be the address that callers use/,
+  ],
+  [
+    { id: 'acme', origin: 'https://user@llm.example.com' },
+    /^origin: Must be the address that callers use/,
+  ],
+  [{ id: 'acme', origin: 'llm' }, /^origin: Must be the address that callers use/],
   [{ id: 'acme', origin: 'https://llm.example.com', dial: 'ftp://x' }, /^dial: Must be an address/],
   [
     { id: 'acme', origin: 'https://llm.example.com', dial: 'http://u:p@10.0.0.1' },

@@ -39,7 +39,7 @@ async function startAlone(
 for (const role of ['web', 'worker'])
   test(`${role}: it is alive and not ready while the database is away, and starts when it is there`, async (t) => {
     const { database, server } = await startAlone(t, role)
-    assert.match(server.said(), /^Tollmark waits for its database at http/m)
+    assert.match(server.said(), /^Tollmark is waiting for its database at http/m)
     assert.equal((await get(server, '/livez')).status, 200)
     const health = await get(server, '/readyz')
     assert.deepEqual(
@@ -65,7 +65,7 @@ for (const role of ['web', 'worker'])
     await database.start()
     await until(async () => (await get(server, '/readyz')).status === 200)
     await until(() => /^Tollmark is at/m.test(server.said()))
-    assert.equal(server.said().match(/waits for its database/g)?.length, 1)
+    assert.equal(server.said().match(/is waiting for its database/g)?.length, 1)
     if (role === 'web') {
       assert.equal((await call(server.url, '/api/v1/keys')).status, 401)
       assert.equal((await get(server, '/proxy/api.openai.com/v1/models')).status, 401)

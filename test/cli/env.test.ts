@@ -55,6 +55,6 @@ test('tollmark env prints lines that a shell can read', async () => {
   )
   assert.match(
     (await refusalOf(['env', 'nobody'])).detail,
-    /There is no client "nobody"\. There is claude-code, /,
+    /There is no client "nobody"\. Choose from claude-code, /,
   )
 })

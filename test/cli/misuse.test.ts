@@ -58,10 +58,10 @@ const MISUSES: [args: string[], line: RegExp][] = [
   ],
   [
     ['keys', 'list', '--url', 'http://localhost:1'],
-    /^Give an API token of that server: --token tmt_…, or TOLLMARK_TOKEN\.$/,
+    /^Give an API token for that server: --token tmt_…, or TOLLMARK_TOKEN\.$/,
   ],
   [['credentials', 'test', 'cred_1'], /^Only a running server can make the call: give --url\.$/],
-  [['completion', 'cmd'], /^There is no completion for "cmd"\. There is for bash, zsh, fish\.$/],
+  [['completion', 'cmd'], /^There is no completion for "cmd"\. Choose from bash, zsh, fish\.$/],
   [
     ['keys', 'list', '--url', 'localhost:8484'],
     /^--url: "localhost:8484" is not an address that begins with http:\/\/ or https:\/\/\. Write http:\/\/localhost:8484\.$/,

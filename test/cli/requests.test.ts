@@ -41,7 +41,7 @@ test('a search that takes long says how far back it is, and an interrupted one h
   assert.equal(
     found.err,
     'Searched back to 2026-11-20 08:13:05 UTC. Ctrl+C ends the search.\n' +
-      'Searched back to 2026-10-02 00:00:00 UTC. To go on, add --cursor hang\n',
+      'Searched back to 2026-10-02 00:00:00 UTC. To continue, add --cursor hang\n',
   )
   assert.deepEqual(await json(), {
     code: 130,
@@ -51,7 +51,7 @@ test('a search that takes long says how far back it is, and an interrupted one h
     searched_to: '2026-10-02T00:00:00.000Z',
   })
   const nothing = await list('--cursor', 'req_8')
-  assert.deepEqual([nothing.code, nothing.out], [130, 'No request was found so far.\n'])
+  assert.deepEqual([nothing.code, nothing.out], [130, 'No requests found so far.\n'])
   assert.deepEqual(
     [await list('--cursor', 'hang'), (await list('--cursor', 'hang', '--json')).out],
     [{ code: 130, out: '', err: '' }, ''],

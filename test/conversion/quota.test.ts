@@ -75,7 +75,7 @@ test('a plan with a quota of 0 allows no conversion', async (t) => {
   assertProblem(response, 429, 'quota_exceeded')
   assert.equal(
     response.json()['detail'],
-    'The plan "viewer" has no conversions. The operator can give the account another one.',
+    'The plan "viewer" includes no conversions. Ask the operator for another plan.',
   )
   assert.ok(Number(response.headers['retry-after']) > 0)
 })

@@ -222,7 +222,7 @@ test('a page that is too large or too repetitive keeps its place', async (t) => 
   assert.deepEqual(converted, { pages: 3, failed: 2, warnings: 2, notices: [] })
   assert.match(
     document.markdown,
-    /^# A\n[^]*# B\n\n\*This page could not be converted: .*at most 33,554,432 are accepted.*\*\n\n---\n\n# C\n\n\*This page could not be converted: .*inflates \d+ times.*\*\n$/,
+    /^# A\n[^]*# B\n\n\*This page could not be converted: .*at most 33,554,432 are accepted.*\*\n\n---\n\n# C\n\n\*This page could not be converted: .*inflates to \d+ times.*\*\n$/,
   )
 })
 

@@ -56,10 +56,10 @@ test('a vacuum gives unused space back when no other process has the file open',
 test('a vacuum of what is no SQLite store says so', (t) => {
   const data = usedFolder(t)
   const cases = [
-    [new URL('postgres://localhost/x'), /PostgreSQL uses the space of deleted rows itself/],
+    [new URL('postgres://localhost/x'), /PostgreSQL reuses the space of deleted rows by itself/],
     [
       new URL('sqlite:/nowhere/tollmark.db'),
-      /There is no store of Tollmark at \/nowhere\/tollmark\.db/,
+      /There is no Tollmark store at \/nowhere\/tollmark\.db/,
     ],
   ] as const
   for (const [databaseUrl, message] of cases)

@@ -21,7 +21,7 @@ const SCOPES = [
   {
     value: 'mint',
     label: 'Mint',
-    description: 'Make short-lived child keys of your keys, and nothing else.',
+    description: 'Create short-lived child keys, and nothing else.',
   },
 ] as const
 

@@ -157,7 +157,7 @@ function AddressFields({ draft, checked, error, change }: FieldsProps) {
       />
       <NativeSelect
         label="API"
-        description="Which provider's API the server has."
+        description="The provider whose API it speaks."
         data={apis}
         value={speaks}
         onChange={({ currentTarget: { value } }) => change({ speaks: value, ...authOf(value) })}
@@ -180,7 +180,7 @@ function OwnApiField({ draft: { api }, checked, error, change }: FieldsProps) {
   return (
     <Textarea
       label="Endpoints of its own"
-      description="JSON, as in the file of providers. Leave blank if the API above is all it has."
+      description="JSON, as in the providers file. Leave blank if it has only the API above."
       placeholder={'{ "endpoints": [{ "on": "POST /v1/speak", "model": { "body": ["model"] } }] }'}
       autosize
       minRows={2}

@@ -19,7 +19,7 @@ export default function SocketsPage() {
   return (
     <Page
       title="Sockets"
-      lead="WebSockets open through the proxy, oldest first. Each of their responses is a request of its key."
+      lead="Open WebSockets, oldest first. Each response counts as a request of its key."
     >
       <Card flush>
         <PagedTable
@@ -128,8 +128,7 @@ function EndSocket({ socket, onClose }: { socket: Socket | null; onClose: () => 
       change={end}
       onConfirm={(done) => socket && end.mutate(socket.id, { onSuccess: done })}
     >
-      Its client is told that an operator ended it (close code 1001). The key goes on working, so
-      the client may connect again.
+      The client gets close code 1001. The key keeps working, so the client may connect again.
     </ConfirmChange>
   )
 }

@@ -124,7 +124,7 @@ export function readPage(
     links.warnings.push({
       code: 'not_notion',
       detail:
-        'The page does not look like one that Notion exported. It was converted as the HTML that it is.',
+        'The page does not look like one that Notion exported. It was converted as ordinary HTML.',
     })
 
   const tree: Root = { type: 'root', children: flow.blocks }

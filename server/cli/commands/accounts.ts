@@ -34,7 +34,7 @@ export const ACCOUNTS: readonly Command[] = [
     creates: true,
     options: [
       { flags: '--name <name>', summary: 'its name (required)' },
-      { flags: '--plan <plan>', summary: 'its plan; "free" where none is given' },
+      { flags: '--plan <plan>', summary: 'its plan; default "free"' },
     ],
     examples: ['tollmark accounts create --name acme --plan team'],
     act: async ({ client, values }) => {
@@ -136,7 +136,7 @@ export const ACCOUNTS: readonly Command[] = [
     name: 'accounts delete',
     args: '<account>',
     summary: 'delete an account permanently; its keys, tokens and sessions stop working',
-    notes: 'What it has used stays in reports. "accounts disable" can be undone, this cannot.',
+    notes: 'Its usage stays in reports. "accounts disable" can be undone; this cannot.',
     examples: ['tollmark accounts delete acme'],
     act: async (context) => {
       const id = await accountQuery(context)

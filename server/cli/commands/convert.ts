@@ -61,7 +61,7 @@ export const CONVERT: Command = {
     { flags: '--keep', summary: 'with --sync: keep pages that are no longer in the export' },
     {
       flags: '--source-map <file>',
-      summary: "write there which bytes of the Markdown show which of Notion's blocks",
+      summary: 'write to this file which bytes of the Markdown show which Notion block',
     },
     {
       flags: '--certificate <file>',

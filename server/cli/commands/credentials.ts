@@ -61,7 +61,7 @@ export const CREDENTIALS: readonly Command[] = [
       args: '<id>',
       summary:
         word === 'pause'
-          ? 'leave a credential unused until it is resumed'
+          ? 'pause a credential until it is resumed'
           : 'use a paused credential again',
       examples: [`tollmark credentials ${word} cred_…`],
       act: async ({ client, args }) => {

@@ -14,7 +14,7 @@ const IDS = [...new Set(CLIENTS.map(({ id }) => id))]
 export const ENV: Command = {
   name: 'env',
   args: '[client]',
-  summary: 'print what to set so that a program or SDK uses the proxy',
+  summary: 'print the settings for using the proxy with a program or SDK',
   options: [
     { flags: '--key <key>', summary: 'the proxy key to insert (tmk_…)' },
     {
@@ -32,7 +32,7 @@ export const ENV: Command = {
   run: async (values, [id]) => {
     const rows = CLIENTS.filter((client) => client.id === id)
     if (id !== undefined && rows.length === 0)
-      throw new Misuse(`There is no client "${id}". There is ${IDS.join(', ')}.`)
+      throw new Misuse(`There is no client "${id}". Choose from ${IDS.join(', ')}.`)
     const { url } = readConfig({
       ...environment(process.cwd()),
       ...settingsFromFlags(values),

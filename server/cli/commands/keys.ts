@@ -68,7 +68,7 @@ export const KEYS: readonly Command[] = [
       { flags: '--name <name>', summary: 'its name (required)' },
       {
         flags: '--account <account>',
-        summary: 'its account; created if there is none of that name',
+        summary: 'its account; created if it does not exist',
       },
       ...KEY_OPTIONS,
       { flags: '--read-only', summary: 'it may generate and read, but not change anything' },
@@ -90,7 +90,8 @@ export const KEYS: readonly Command[] = [
     args: '<id>',
     summary: 'create a short-lived child of a proxy key; it is shown once',
     showsSecret: true,
-    notes: 'A child key only narrows its parent, counts under it, and ends with it.',
+    notes:
+      'A child key can do no more than its parent, counts towards its limit, and ends with it.',
     options: [
       {
         flags: '--ttl <time>',
@@ -153,7 +154,7 @@ export const KEYS: readonly Command[] = [
   apiCommand({
     name: 'keys change',
     args: '<id>',
-    summary: 'change what a proxy key may do; "any" or "never" takes a restriction away',
+    summary: 'change what a proxy key may do; "any" or "never" removes a restriction',
     options: [
       { flags: '--name <name>', summary: 'its name' },
       ...KEY_OPTIONS,

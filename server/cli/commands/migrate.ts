@@ -7,13 +7,13 @@ import { counted } from '../../common/counted.ts'
 /** Migrates the store to the schema of this version, as a server does when it starts. */
 export const MIGRATE: Command = {
   name: 'migrate',
-  summary: "bring the store to this version's schema, or show what that would do",
+  summary: "migrate the store to this version's schema, or show what would run",
   options: [
     { flags: '--dry-run', summary: 'only list the migrations that would run' },
     JSON_OPTION,
   ],
   notes:
-    'A server does this when it starts. Run it before, to check that the database user may change the schema, and to\n' +
+    'A server does this when it starts. Run it yourself to check that the database user may change the schema, or to\n' +
     'migrate before the first new server starts. A migration is all or nothing.',
   examples: ['tollmark migrate --dry-run', 'tollmark migrate'],
   run: async (values) => {

@@ -43,7 +43,7 @@ const REPORT_MS = 5_000
 
 const LIMIT_OPTION: Option = {
   flags: '--limit <number>',
-  summary: 'the most rows; default 50',
+  summary: 'maximum number of rows; default 50',
 }
 
 const FILTER: readonly Option[] = [
@@ -80,11 +80,11 @@ export const REQUESTS: readonly Command[] = [
     options: [
       ...FILTER,
       LIMIT_OPTION,
-      { flags: '--cursor <cursor>', summary: 'go on where an earlier list ended' },
+      { flags: '--cursor <cursor>', summary: 'continue where an earlier list ended' },
     ],
     notes:
-      'A search of a large ledger for something rare says how far back it is. Ctrl+C ends it: what was found is\n' +
-      'printed, and the cursor to go on with. With --json they are searched_to and next_cursor.',
+      'A search of a large ledger for something rare says how far back it has searched. Ctrl+C ends it: it prints what\n' +
+      'was found, and the cursor to continue with (with --json: searched_to and next_cursor).',
     examples: [
       'tollmark requests list --status 4xx --from 1h',
       'tollmark requests list --key key_… --limit 10',
@@ -121,7 +121,7 @@ export const REQUESTS: readonly Command[] = [
       LIMIT_OPTION,
     ],
     notes:
-      'If many requests are refused, only some are kept; COUNT is the number that each stands for.',
+      'If many requests are refused, only some are kept; COUNT says how many each one represents.',
     examples: ['tollmark requests refused --from 1h', 'tollmark requests refused --key key_…'],
     act: async ({ client, values, now }) => {
       const query = {
@@ -183,8 +183,8 @@ function searchResult({ rows, next, searchedTo, interrupted }: Found): CommandRe
   const isIncomplete = interrupted !== null && next !== null
   return {
     record: { ...record, next_cursor: next, searched_to: searchedTo },
-    lines: isIncomplete && rows.length === 0 ? ['No request was found so far.'] : lines,
-    notes: isIncomplete ? [`${back}To go on, add --cursor ${next}`] : [],
+    lines: isIncomplete && rows.length === 0 ? ['No requests found so far.'] : lines,
+    notes: isIncomplete ? [`${back}To continue, add --cursor ${next}`] : [],
     interrupted,
   }
 }

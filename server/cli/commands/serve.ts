@@ -14,7 +14,7 @@ export const SERVE: Command = {
     },
     {
       flags: '--json',
-      summary: 'say where the server is in JSON lines: {"url":…}, {"setup_url":…}',
+      summary: 'print the server’s address as JSON lines: {"url":…}, {"setup_url":…}',
     },
   ],
   notes:

@@ -45,7 +45,7 @@ const COMPLETION: Command = {
     const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
     if (!script)
       throw new Misuse(
-        `There is no completion for "${shell}". There is for ${Object.keys(SHELLS).join(', ')}.`,
+        `There is no completion for "${shell}". Choose from ${Object.keys(SHELLS).join(', ')}.`,
       )
     await write(script(COMMANDS))
   },

@@ -33,7 +33,7 @@ export const TOKENS: readonly Command[] = [
       { flags: '--name <name>', summary: 'its name (required)' },
       {
         flags: '--account <account>',
-        summary: 'its account; created if there is none of that name',
+        summary: 'its account; created if it does not exist',
       },
       { flags: '--plan <plan>', summary: 'the plan of an account created here' },
       {

@@ -69,7 +69,7 @@ export const USAGE = apiCommand({
     ])
     return {
       record: report.json,
-      lines: rows.length > 0 ? lines : ['Nothing was used in that period.'],
+      lines: rows.length > 0 ? lines : ['There was no usage in that period.'],
     }
   },
 })

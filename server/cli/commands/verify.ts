@@ -12,11 +12,11 @@ export const VERIFY: Command = {
   name: 'verify',
   summary: "prove from the ledger that no key's limit was ever exceeded",
   options: [
-    { flags: '--all', summary: 'read the days again that an earlier run has proved' },
+    { flags: '--all', summary: 'also read the days that an earlier run has proved' },
     JSON_OPTION,
   ],
   notes:
-    'Proves that no key ever exceeded its limit in any 60 seconds; exit code 1 if one did. A day that is over is read once: its sums and a digest of its rows are kept. --all reads every row, and compares the digests.',
+    'Proves that no key ever exceeded its limit in any 60 seconds; exit code 1 if one did. A day that is over is read once: its totals and a digest of its rows are kept. --all reads every row, and compares the digests.',
   examples: ['tollmark verify', 'tollmark verify --all'],
   run: async (values) => {
     const { openStore } = await import('../../store/open.ts')
@@ -38,7 +38,7 @@ function linesOf(proof: Proof): string[] {
   const { keys, requests, limited, outage, sealed } = proof
   const violations = proof.violations.map(
     ({ key_id, rpm, count, at }) =>
-      `${isoTime(at)}  ${key_id}: ${grouped(count)} within 60 s, allowed are ${grouped(rpm)}`,
+      `${isoTime(at)}  ${key_id}: ${grouped(count)} within 60 s, but only ${grouped(rpm)} are allowed`,
   )
   const changed = proof.changed.map(
     (day) => `${dateOf(day)}  the requests of this day have changed since it was proved`,
@@ -47,7 +47,7 @@ function linesOf(proof: Proof): string[] {
     `${counted(requests, 'request')} of ${counted(keys, 'key')}`,
     `${grouped(limited)} of them under a limit`,
     ...(sealed === 0 ? [] : [`${grouped(sealed)} proved before`]),
-    ...(outage === 0 ? [] : [`${grouped(outage)} admitted while the database was away`]),
+    ...(outage === 0 ? [] : [`${grouped(outage)} admitted while the database was unavailable`]),
   ]
   const faults = faultsOf(proof)
   const result = faults.length === 0 ? 'no window was ever exceeded' : faults.join(', ')

@@ -124,7 +124,7 @@ async function diskSpace({ config: { storage } }: Examined): Promise<Finding> {
   if (unused >= UNUSED_BYTES && unused > bytes / 2)
     return [
       'warning',
-      `${text}; ${gibibytes(unused)} of the database's ${gibibytes(bytes)} are unused: "tollmark vacuum" gives them back`,
+      `${text}; ${gibibytes(unused)} of the database's ${gibibytes(bytes)} are unused: "tollmark vacuum" frees them`,
     ]
   return free >= FREE_BYTES ? ['ok', text] : ['warning', text]
 }
@@ -189,7 +189,7 @@ async function credentials({ config, store }: Examined): Promise<Finding> {
     ? ['ok', `${usable.length} stored, all readable`]
     : [
         'failed',
-        `the master key does not open ${unreadable.join(', ')}; put back the right key, or store them again`,
+        `the master key cannot decrypt ${unreadable.join(', ')}; restore the right key, or store them again`,
       ]
 }
 

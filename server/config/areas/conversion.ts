@@ -52,13 +52,13 @@ export const conversion = {
     'TOLLMARK_CONVERSIONS',
     integer(1, 256),
     null,
-    'Conversions that run in parallel, for requests and for parts of jobs. The same number again is kept for accounts that have waited 2 s and have none running. Unset: one per processor, and for jobs one fewer if the same process answers requests.',
+    'Conversions that run in parallel, for requests and for parts of jobs. The same number again is kept for accounts that have waited 2 s and have none running. Unset: one per CPU, and for jobs one fewer if the same process answers requests.',
   ),
   queue: setting(
     'TOLLMARK_CONVERSION_QUEUE',
     integer(0, 100_000),
     '200',
-    'Conversions that may wait. One account may take a quarter; beyond that it gets a 429, or a 503 if others fill the queue.',
+    'Conversions that may wait. One account may use a quarter of the queue; beyond that it gets a 429, or a 503 if others fill the queue.',
   ),
   jobQueue: setting(
     'TOLLMARK_JOB_QUEUE',
@@ -70,7 +70,7 @@ export const conversion = {
     'TOLLMARK_UPLOADS',
     integer(1, 100_000),
     '100',
-    'Maximum number of uploads in progress. One account has a quarter as its share and may use more while there is room; when there is none, its newest uploads beyond its share are ended for those of others, and more get a 429.',
+    'Maximum number of uploads in progress. An account has a share of a quarter and may use more while there is room. When there is none, its newest uploads beyond its share are stopped to make room for others, and new ones get a 429.',
   ),
   uploadGrace: setting(
     'TOLLMARK_UPLOAD_GRACE',

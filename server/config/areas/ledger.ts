@@ -13,6 +13,6 @@ export const ledger = {
     'TOLLMARK_STORE_GRACE',
     duration,
     '30s',
-    'How long known keys keep working while the database does not respond, each process within its share of the limits, and each request written to a file in TOLLMARK_DATA first; then, or immediately with 0s, requests get a 503.',
+    'How long known keys keep working while the database does not respond. Each process keeps to its share of the limits, and first writes each request to a file in TOLLMARK_DATA. After that, or immediately with 0s, requests get a 503.',
   ),
 } satisfies SettingsArea

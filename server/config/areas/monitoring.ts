@@ -35,6 +35,6 @@ export const watch = {
     'OTEL_TRACES_SAMPLER_ARG',
     share,
     '1',
-    'The share of traces to keep, 0 to 1, unless the caller has decided.',
+    'The share of traces to keep, 0 to 1, unless the caller has already decided.',
   ),
 } satisfies SettingsArea

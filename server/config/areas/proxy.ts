@@ -34,19 +34,19 @@ export const proxy = {
     'TOLLMARK_KEEP_ALIVE',
     wait,
     '15s',
-    'How long an idle connection to a provider is kept, unless the provider says.',
+    'How long an idle connection to a provider is kept, unless the provider says otherwise.',
   ),
   maxBody: setting(
     'TOLLMARK_MAX_BODY',
     bytes,
     '64MB',
-    'The largest request body that is buffered, also once it is decompressed. Bodies are buffered only when the model or the stored objects they name must be checked. It is the largest WebSocket message, too, if it is less than 24 MB.',
+    'The largest request body that is buffered, also once it is decompressed. Bodies are buffered only when the model or the stored objects they name must be checked. If it is less than 24 MB, it is also the largest WebSocket message.',
   ),
   maxHeld: setting(
     'TOLLMARK_MAX_HELD',
     bytes,
     '512MB',
-    'Memory for all buffered request bodies. A key, and an account, has an eighth as its share, or one body of TOLLMARK_MAX_BODY if that is more; beyond its share it may use what is free, up to half of all.',
+    'Memory for all buffered request bodies. Each key and each account has a share of an eighth, or one body of TOLLMARK_MAX_BODY if that is more; beyond its share it may use free memory, up to half of the total.',
   ),
   bodyGrace: setting(
     'TOLLMARK_BODY_GRACE',
@@ -58,7 +58,7 @@ export const proxy = {
     'TOLLMARK_MAX_OPEN',
     integer(1, 1_000_000),
     '10000',
-    'Maximum number of proxied requests in progress; more get a 503. Keys and accounts below their share, a quarter, may use as many slots again.',
+    'Maximum number of proxied requests in progress; more get a 503. The same number again is kept for keys and accounts below their share, which is a quarter.',
   ),
   providers: setting(
     'TOLLMARK_PROVIDERS',

@@ -24,7 +24,7 @@ export const server = {
     'TOLLMARK_PUBLIC_URL',
     url('http:', 'https:'),
     null,
-    'The public address of the server, used in the setup link of the first start; unset, HOST and PORT.',
+    'The public address of the server, used in the setup link of the first start; unset, the one that HOST and PORT give.',
   ),
   role: setting(
     'TOLLMARK_ROLE',
@@ -60,7 +60,7 @@ export const server = {
     'TOLLMARK_DRAIN',
     wait,
     null,
-    'How long after SIGTERM to keep accepting requests while /readyz answers 503, so that balancers stop sending them here; unset, 5s for processes that answer requests on PostgreSQL, else 0s.',
+    'How long after SIGTERM to keep accepting requests while /readyz answers 503, so that balancers stop sending them here; unset, 5s for processes that answer requests on PostgreSQL, otherwise 0s.',
   ),
   shutdownTimeout: setting(
     'TOLLMARK_SHUTDOWN_TIMEOUT',

@@ -35,7 +35,7 @@ export const storage = {
     'TOLLMARK_DATA_PERSISTENT',
     choice('auto', 'yes', 'no'),
     'auto',
-    'Whether TOLLMARK_DATA outlives the process, as a volume does and the file system of a container does not. With no, requests get a 503 as soon as the database does not respond, because nothing could keep them. auto means yes unless the folder lies in memory (tmpfs).',
+    'Whether TOLLMARK_DATA outlives the process, as a volume does and the file system of a container does not. With "no", requests get a 503 as soon as the database does not respond, because they could not be stored safely. "auto" means yes unless the folder is in memory (tmpfs).',
   ),
   databaseUrl: setting(
     'DATABASE_URL',
@@ -57,7 +57,7 @@ export const storage = {
     'TOLLMARK_BACKUP',
     text,
     null,
-    'A folder, or s3://BUCKET/PREFIX, to which a SQLite store is backed up while the server runs: whole at the start and once a day, and every two seconds what has changed. Unset, only by the command.',
+    'A folder, or s3://BUCKET/PREFIX, to which a SQLite store is backed up while the server runs: completely at start and once a day, and every two seconds what has changed. Unset, backups are made only by the command "tollmark backup".',
   ),
   backupRecipient: setting(
     'TOLLMARK_BACKUP_RECIPIENT',

@@ -109,7 +109,7 @@ export function findField(name: string): (typeof FIELDS)[string] | undefined {
 export const duplicate = (param: string, advice: string): FieldError => ({
   param,
   code: 'duplicate',
-  detail: `This field is sent twice. ${advice}`,
+  detail: `This field was sent twice. ${advice}`,
 })
 
 /** The fields of one form, besides the file. */

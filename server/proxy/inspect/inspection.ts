@@ -36,7 +36,7 @@ export interface InspectionInput {
 export const STRINGS_PER_STEP = 128
 
 const UNDECODABLE = unknownModel(
-  'The body does not decode by its Content-Encoding within the limits of the proxy.',
+  'The body cannot be decoded by its Content-Encoding within the limits of the proxy.',
 )
 
 /**

@@ -146,7 +146,7 @@ function reachable(
     return query.length === 1
       ? { models: query, named: true, header: false }
       : unknownModel(
-          'The query parameter `model` (or the one that stands for it here) must occur exactly once.',
+          'The query parameter `model` (or its equivalent here) must occur exactly once.',
         )
   const problem = inspected?.refusal ?? inspected?.findings.problem ?? null
   if (problem !== null) return problem

@@ -118,7 +118,7 @@ export async function handleMint(minter: Minter, request: MintRequest): Promise<
   if (key.child !== null)
     throw new GatewayError(
       'endpoint_not_allowed',
-      'This is a child key, and a child key makes no further keys.',
+      'This is a child key, and a child key cannot create other keys.',
     )
   const asked = shape.read(body.json, minter.now())
   if ('code' in asked) throw new GatewayError(asked.code, asked.message)
@@ -140,7 +140,7 @@ function secondsOf({ ttl }: TokenRequest, { ttl: { usual, min, max } }: MintShap
   if (ttl >= min && ttl <= max) return Math.floor(ttl)
   throw new GatewayError(
     'malformed_request',
-    `A key can be asked for ${min} to ${max} seconds, not for ${Math.floor(ttl)}.`,
+    `A key can be valid for ${min} to ${max} seconds, not for ${Math.floor(ttl)}.`,
   )
 }
 

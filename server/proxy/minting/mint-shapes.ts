@@ -61,7 +61,7 @@ const reading =
     const parsed = schema.safeParse(body)
     if (parsed.success) return of(parsed.data, now)
     const [issue] = parsed.error.issues
-    const message = `The body is not what this endpoint takes: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}.`
+    const message = `The body is not what this endpoint expects: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}.`
     return { code: 'malformed_request', message }
   }
 
@@ -162,7 +162,7 @@ const GOOGLE_TOKEN: MintShape = {
         : {
             code: 'endpoint_not_allowed',
             message:
-              'The proxy does not count how often a token is used, so it makes none for some uses only. Send "uses": 0, and an "expireTime" that is near.',
+              'The proxy does not count how often a token is used, so it cannot limit the number of uses. Send "uses": 0, and an early "expireTime".',
           },
   ),
   response: ({ secret, expiresAt }) => ({
@@ -200,7 +200,7 @@ const CARTESIA_TOKEN: MintShape = {
       if (agent === true)
         return {
           code: 'endpoint_not_allowed',
-          message: 'The proxy makes no tokens for agents. Leave "agent" out of the grants.',
+          message: 'The proxy issues no tokens for agents. Leave "agent" out of the grants.',
         }
       if (tts !== true && stt !== true)
         return { code: 'malformed_request', message: 'Grant "tts", "stt" or both.' }

@@ -32,7 +32,8 @@ const DENIAL_MESSAGES: Readonly<Record<Denial, string>> = {
     'The file was not read when it was uploaded, or a line of it calls something other than a model, so no batch can be started from it. Upload it in one piece, as JSON lines with the purpose "batch".',
   unknown:
     'The request names an object that was not created with this key. An administrator can share it with the key.',
-  shared: 'The object is shared with this key to be read and used, not to be changed or deleted.',
+  shared:
+    'The object is shared with this key, which may read and use it, but not change or delete it.',
 }
 
 /**

@@ -176,7 +176,7 @@ export function hostOf(custom: CustomProvider): string {
     throw new InvalidProvider(
       custom.id,
       'origin',
-      'Must be what callers name, https://host or https://host:port. Where to dial goes into "dial".',
+      'Must be the address that callers use, https://host or https://host:port. Put the address to connect to into "dial".',
     )
   }
   return url.host

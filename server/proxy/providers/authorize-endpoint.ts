@@ -30,7 +30,7 @@ export function authorizeProvider(
 /** A name without a dot is the path of a base URL that lacks the host. */
 const adviceFor = (hostname: string): string =>
   /[.:]/.test(hostname)
-    ? 'Check its spelling, or let the operator add it.'
+    ? 'Check its spelling, or ask the operator to add it.'
     : "A base URL names the provider's host after /proxy, such as /proxy/api.openai.com/v1."
 
 /** Step 4: the endpoint of an address; the route caches it. */
@@ -112,7 +112,7 @@ function checkModelRecord(
   if (!scope.allows(spellings.includes(name) ? spellings : provider.modelNames(name)))
     throw new GatewayError(
       'model_not_allowed',
-      'This key may not use the model whose record this is.',
+      'This key may not use the model that this record describes.',
     )
 }
 
@@ -180,7 +180,7 @@ export function refuseEndpoint(
   if (match.class === 'minting')
     return {
       code: 'endpoint_not_allowed',
-      message: 'This endpoint hands out access to the provider, so no proxy key may call it.',
+      message: 'This endpoint issues credentials for the provider, so no proxy key may call it.',
     }
   if (match.class === 'admin')
     return {

@@ -171,7 +171,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
       return this.#refuse(refusal.code, 'The ledger cannot be written at the moment.')
     this.#refuse(
       refusal.code,
-      `The API key allows ${counted(this.#parts.rpm ?? 0, 'request')} a minute, each response of a socket among them. ${nextPasses(refusal.wait)}`,
+      `The API key allows ${counted(this.#parts.rpm ?? 0, 'request')} a minute, counting each response of a socket. ${nextPasses(refusal.wait)}`,
     )
   }
 

@@ -88,7 +88,7 @@ async function assertFits(
   const here = await inspectStore(storage)
   if (here.store !== store)
     throw new SetupError(
-      `The backup is of ${NAMES[store]}, and DATABASE_URL names ${NAMES[here.store]}.`,
+      `The backup is of ${NAMES[store]}, but DATABASE_URL names ${NAMES[here.store]}.`,
     )
   const path = sqlitePath(storage)
   const found = path === null ? [] : [path, `${path}-wal`].filter((file) => existsSync(file))

@@ -134,5 +134,5 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 function sentenceOf(thrown: unknown): string {
   const known = thrown instanceof DatabaseError ? SENTENCES[thrown.code ?? ''] : undefined
-  return known ?? `${reasonOf(thrown)}. Check DATABASE_URL, and that the server runs.`
+  return known ?? `${reasonOf(thrown)}. Check DATABASE_URL, and that the server is running.`
 }

@@ -750,7 +750,7 @@ test('invalid provider settings are refused with a sentence', () => {
     ...['https://a.test/?x', 'https://a.test/#x', 'https://u@a.test', 'https://:p@a.test'].map(
       (origin): (typeof bad)[number] => [
         { custom: [{ id: 'a', origin }] },
-        /origin: Must be what callers name/,
+        /origin: Must be the address that callers use/,
       ],
     ),
     ...['http://a.test/#x', 'http://u@a.test', 'http://:p@a.test', 'nowhere'].map(

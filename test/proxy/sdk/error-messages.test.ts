@@ -112,7 +112,11 @@ const TABLE: Refused[] = [
     says: /^The path of the upstream address has \. or \.\. segments\./,
     bends: (url) => ({ url: url.replace(/(\/[^/]*)$/, '/..$1') }),
   },
-  { code: 'method_not_allowed', says: /^The proxy passes on GET, HEAD, POST/, method: 'PROPFIND' },
+  {
+    code: 'method_not_allowed',
+    says: /^The proxy accepts only GET, HEAD, POST/,
+    method: 'PROPFIND',
+  },
   {
     code: 'upstream_unreachable',
     says: /^.+ could not be reached, or did not answer\.$/,

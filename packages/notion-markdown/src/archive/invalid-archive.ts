@@ -136,19 +136,19 @@ export const REASONS = {
     'The ZIP archive contains {n} part archives; at most {max} are opened. Upload them one by one.',
   parts_too_large:
     'The part archives inside the ZIP archive inflate to {n} bytes; at most {max} are accepted. Upload them one by one.',
-  page_too_large: 'The page "{name}" is {n} bytes large; at most {max} are accepted.',
+  page_too_large: 'The page "{name}" has {n} bytes; at most {max} are accepted.',
   page_too_dense:
-    'The page "{name}" is made of more than {max} tags and lines. Split it in Notion and export the parts.',
+    'The page "{name}" has more than {max} tags and lines. Split it in Notion and export the parts.',
   pages_too_large:
     'The pages of the ZIP archive are {n} bytes together; at most {max} are accepted. Export fewer pages at a time.',
   bomb_page:
-    'The page "{name}" inflates {n} times, as no export does; up to {max} times is accepted.',
+    'The page "{name}" inflates to {n} times its size, as no export does; at most {max} times is accepted.',
   bomb_pages:
-    'The pages of the ZIP archive inflate {n} times, as no export does; up to {max} times is accepted.',
+    'The pages of the ZIP archive inflate to {n} times their size, as no export does; at most {max} times is accepted.',
   bomb_part:
-    'The part archive "{name}" inflates {n} times, as no export does; up to {max} times is accepted.',
+    'The part archive "{name}" inflates to {n} times its size, as no export does; at most {max} times is accepted.',
   bomb_file:
-    'The file "{name}" inflates {n} times, as nothing in an export does; up to {max} times is accepted.',
+    'The file "{name}" inflates to {n} times its size, as nothing in an export does; at most {max} times is accepted.',
   parts_disagree:
     'Two parts of the export contain different files of the name "{name}". Upload the parts one by one.',
 }
