@@ -163,8 +163,8 @@ function build(size: number, share: number, count?: number): { bytes: Buffer; pa
 }
 
 /**
- * A page of so many blocks (of about 250 bytes) as the exporter writes it: paragraphs, lists,
- * marks, links, tables.
+ * A page with this many blocks (of about 250 bytes each), as the exporter writes it: paragraphs,
+ * lists, marks, links, tables.
  */
 function pageHtml(random: () => number, count: number): string {
   const word = () => Math.floor(random() * 2 ** 40).toString(36)

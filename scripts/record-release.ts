@@ -1,6 +1,6 @@
-// `npm run release:record`: keeps the stores of the present version, filled by its own server, in
-// test/store/releases/VERSION, where later versions must be able to continue them. It needs
-// `pg_dump` of the PostgreSQL that the tests start.
+// `npm run release:record`: saves the stores of the current version, filled by its own server, in
+// test/store/releases/VERSION. Later versions must be able to continue them. It needs `pg_dump` of
+// the PostgreSQL that the tests start.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -12,7 +12,7 @@ import { startPostgres } from '../test/support/postgres.ts'
 
 const target = join(import.meta.dirname, '../test/store/releases', manifest.version)
 
-/** Lets a server live on an empty store. */
+/** Runs a server on an empty store, and saves the store. */
 async function record(data: string, databaseUrl: URL | null): Promise<Memory> {
   const settings = { ...SETTINGS, ...(databaseUrl && { DATABASE_URL: databaseUrl.href }) }
   let known

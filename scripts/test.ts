@@ -40,7 +40,7 @@ interface Step {
 
 /**
  * Arguments of the TypeScript compiler. By default it has four checkers, each of which checks the
- * types that they share anew: 11 s of CPU for the sources instead of 7 s.
+ * types that they share again: 11 s of CPU for the sources instead of 7 s.
  */
 const tsc = (project: string): string[] => [
   bin('typescript/bin/tsc'),

@@ -145,7 +145,7 @@ export function requireCaller(c: ApiContext): Caller {
  * reads the body, and authenticates again if a body arrived.
  *
  * @param scopes the caller's token must have one of these
- * @param who `admin` refuses everybody but administrators
+ * @param who `admin` refuses everyone except administrators
  */
 export function guarded(
   store: Store,

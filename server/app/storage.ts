@@ -79,8 +79,8 @@ export async function openStorage(
 const SWEEP_MS = 60_000
 
 /**
- * Runs a task now and then regularly, and reports when it fails. Dispose it to stop: a run in
- * progress may then find the store closed, which nobody needs to know.
+ * Runs a task now and then at a fixed interval, and reports failures. Dispose of it to stop: a run
+ * in progress may then find the store closed, which is not reported.
  */
 function every(
   intervalMs: number,

@@ -39,7 +39,7 @@ export async function runInterruptible(
 }
 
 /**
- * Runs work whose partial result is worth something. A signal ends the wait for it.
+ * Runs work whose partial result is useful. A signal ends the wait for it.
  *
  * @param work gets a function that tells whether its result is still awaited
  * @returns the signal, if there was one before the work had ended

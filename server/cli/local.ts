@@ -186,7 +186,7 @@ async function openClient(
 }
 
 /**
- * Acts as the first administrator, because whoever can read the store may do everything. Creates
+ * Acts as the first administrator, because anyone who can read the store may do everything. Creates
  * that account if there is none.
  */
 async function findOperator(

@@ -1,4 +1,4 @@
-// What a connection tells about the caller: its address, and the origin by which it reached us.
+// What a connection says about the caller: its address, and the origin by which it reached us.
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 
@@ -72,7 +72,7 @@ export function networkPrefix(written: string): string {
 }
 
 /**
- * Whether a browser sent this request for one of our own pages. Undefined if no header tells.
+ * Whether a browser sent this request for one of our own pages. Undefined if no header says.
  *
  * `Sec-Fetch-Site` is the browser's own judgement and comes first (W3C Fetch Metadata); `Origin` is
  * compared without its scheme, because a TLS proxy that is not configured as trusted changes only

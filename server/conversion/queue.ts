@@ -76,7 +76,8 @@ function refusal(reason: RejectReason): Problem {
 }
 
 /**
- * The error for a full queue: 429 if the caller's own conversions fill it, 503 if everybody's do.
+ * The error for a full queue: 429 if the caller's own conversions fill it, 503 if those of all
+ * accounts do.
  */
 export function tooManyUploads(sentence: string, reason: RejectReason): Problem {
   return new Problem('too_many_uploads', `${sentence} Try again in a moment.`, {

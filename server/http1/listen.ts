@@ -108,7 +108,9 @@ const KEEP_ALIVE_MS = 75_000
 const LAST_RESPONSE_MS = 100
 /** A turn of the event loop in which nothing else happened takes less (milliseconds). */
 const QUIET_TURN_MS = 0.1
-/** After so many turns of the event loop, the listening socket of a busy server is closed anyway. */
+/**
+ * After this many turns of the event loop, the listening socket of a busy server is closed anyway.
+ */
 const MAX_BUSY_TURNS = 1_000
 
 /** Why an address cannot be listened on. */

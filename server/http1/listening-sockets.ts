@@ -21,8 +21,9 @@ const PROBE_MS = 1_000
 
 /**
  * Finds the port, or a free one for 0. A socket that shares its port would also share it with
- * another server of this user, so that one is looked for. Not by a socket that does not share: a
- * balancer that tries the port again would be reset when it closes.
+ * another server of this user, so we check for one by connecting. Binding a socket that does not
+ * share would detect it, too, but a balancer that retries the port would be reset when that socket
+ * closes.
  */
 export async function freePort(address: string, port: number): Promise<number> {
   if (port !== 0) {
@@ -46,7 +47,7 @@ function isListening(address: string, port: number): Promise<boolean> {
       resolve(isAnswered)
     }
     socket
-      // The system may choose the same port for both ends: then nobody else answered.
+      // The system may choose the same port for both ends: then no other server answered.
       .once('connect', () => finish(socket.localPort !== port))
       .once('timeout', () => finish(true))
       .once('error', () => finish(false))

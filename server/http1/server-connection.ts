@@ -112,8 +112,8 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.socket = socket
     this.address = socket.remoteAddress ?? ''
     this.#context = context
-    // A balancer keeps connections that it opened and did not need as long as used ones: were they
-    // closed sooner here than there, a request might be on its way.
+    // A balancer keeps connections that it has opened but not used as long as used ones: if we
+    // closed them sooner, a request might already be on its way.
     this.#timeout = context.timeouts.keepAlive
     socket
       .on('data', this.#onData)

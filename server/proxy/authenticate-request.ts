@@ -1,6 +1,6 @@
 // Step 2: authenticates the key of a request, and checks whether it may send one more request now.
-// A key is presented where clients of its provider put the provider's key. It opens this server, so
-// no provider may get one: this file also finds keys in data for the provider.
+// A key is sent where clients of its provider put the provider's key. It gives access to this
+// server, so no provider may receive one: this file also finds keys in data for the provider.
 import type { Clock } from '../common/clock.ts'
 import { SECRET_TEXT_LENGTH } from '../common/secrets.ts'
 import { nameAt, onlyValueOf, valueAt, valueOf } from '../http1/header-fields.ts'
@@ -55,8 +55,8 @@ export interface RequestCredential {
  *
  * @param provider the provider of the called address; null if it is not known
  * @param queryCredentials the values of credential parameters in the query of that address
- * @param isLongLived whether it is kept for hours, as by a socket: then it is copied, because V8's
- *   parts of a string keep the whole string in memory, here the head of the request
+ * @param isLongLived whether it is kept for hours, as by a socket: then it is copied, because in V8
+ *   a part of a string keeps the whole string in memory, here the head of the request
  * @throws GatewayError `malformed_request` if there are two
  */
 export function readCredential(

@@ -171,7 +171,7 @@ export function createRouteCache(current: { readonly table: ProviderTable }): Ro
 /** The host that a target seems to name, in any form; `''` for none. */
 function hostIn(target: string): string {
   const named = afterProxyPath(target)
-  // A target with /proxy twice is invalid, but its parameter tells whose SDK sent it.
+  // A target with /proxy twice is invalid, but its parameter shows whose SDK sent it.
   const host = /^\/(?!proxy\/?\?)/.test(named)
     ? /^\/([a-z0-9.-]{1,253})/i
     : /https?(?::|%3a)(?:\/|%2f){2}([a-z0-9.-]{1,253})/i

@@ -246,7 +246,7 @@ async function probeById(
   return credential && probeCredential(credential)
 }
 
-/** Returns a function that tells the origin by which a caller reached us. */
+/** Returns a function that gives the origin by which a caller reached us. */
 function originReader({
   trustProxy,
   publicUrl,

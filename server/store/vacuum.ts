@@ -10,7 +10,7 @@ import { openFailure, sqlitePath, type StoreOptions } from './open.ts'
 import { Connection } from './sqlite/connection.ts'
 import { readError } from './store-error.ts'
 
-/** A file that was written anew, and its size in bytes. */
+/** A file that was rewritten, and its size in bytes. */
 export interface VacuumedFile {
   readonly path: string
   readonly before: number
@@ -18,7 +18,7 @@ export interface VacuumedFile {
 }
 
 /**
- * Writes the SQLite file anew, without unused pages. If it fails or is killed, the file stays as it
+ * Rewrites the SQLite file without unused pages. If it fails or is killed, the file stays as it
  * was.
  *
  * @throws SetupError if there is no such file, another process has it open, or the disk is too full

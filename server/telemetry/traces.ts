@@ -30,7 +30,7 @@ export interface TracesOptions {
   /** Headers of every POST. */
   headers: Readonly<Record<string, string>> | null
   serviceName: string
-  /** Share of the traces that are kept, 0 to 1, unless the caller has decided. */
+  /** Share of the traces that are kept, 0 to 1, unless the caller has already decided. */
   ratio: number
 }
 

@@ -26,7 +26,7 @@ const isPage = (path: string): boolean => PAGES.some((form) => form.test(path))
 const ownAddress = (path: string): string =>
   path.replace(/\/$/, '').replace(/^\/[^/]*/, (first) => first.toLowerCase())
 
-/** Paths for programs, where nobody expects a page. */
+/** Paths for programs, which do not expect a page. */
 const NOT_PAGES = /^\/(?:api|proxy|livez|readyz|metrics|openapi\.json|assets)(?:[/?]|$)/
 
 /** TABLE of content types by file extension. */

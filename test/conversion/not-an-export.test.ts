@@ -1,4 +1,4 @@
-// What somebody sends by mistake is told what it is.
+// What somebody sends by mistake is identified in the error.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'

@@ -227,7 +227,7 @@ export const Refusal = z.object({
   status: z.number(),
   code: text,
   detail: text,
-  /** The number of refusals that this one stands for. */
+  /** The number of refusals that this one represents. */
   count: z.number(),
 })
 /** A request that the proxy refused. It is not in the ledger, and no provider saw it. */

@@ -14,9 +14,9 @@ import type { Inline } from './tree.ts'
 /** A column of a database. */
 export interface DatabaseColumn {
   name: string
-  /** Null if the export does not tell. */
+  /** Null if the export does not say. */
   type: PropertyType | null
-  /** Whether only a picture tells the type, which people can change. */
+  /** Whether only an icon shows the type; people can change icons. */
   isPictured: boolean
 }
 

@@ -76,8 +76,8 @@ const QUESTION = 0x3f
  */
 export function parseHtml(html: string, positions: Positions | null = null): Element {
   const tree = new Tree(positions)
-  // Bytes searched for equations in vain; beyond the length of the text, equations are read like
-  // any other element.
+  // Bytes searched for equations without success; beyond the length of the text, equations are read
+  // like any other element.
   let vain = 0
   // The start of the text before the next tag, and of the search for the next `<`: a `<` that
   // begins no tag is text.

@@ -74,7 +74,7 @@ export type ValueKind = 'text' | 'list' | 'unknown'
 /** The type of a property, from the head of a database's column or the class of a page's row. */
 export interface KnownType {
   readonly type: PropertyType | null
-  /** Whether only a picture tells the type, which people can change. */
+  /** Whether only an icon shows the type; people can change icons. */
   readonly isPictured: boolean
   readonly holds: ValueKind
 }

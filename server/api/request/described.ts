@@ -106,7 +106,7 @@ export const PageQuery = strictObject({
 })
 
 /**
- * Makes a page from rows that were queried with `limit + 1`: the extra row tells that there is a
+ * Makes a page from rows that were queried with `limit + 1`: the extra row shows that there is a
  * next page.
  */
 export function page<T extends { id: string }>(

@@ -269,8 +269,8 @@ export const KEYS: readonly Command[] = [
 const SHOWN_CHARS = 'tmk_'.length + 12
 
 /**
- * The id of the key in the arguments, given by its id or its secret: whoever revokes a leaked key
- * has only the secret.
+ * The id of the key in the arguments, given by its id or its secret: anyone who revokes a leaked
+ * key has only the secret.
  */
 async function resolveKeyId({ client, args }: CommandContext): Promise<string> {
   const [given = ''] = args

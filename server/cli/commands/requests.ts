@@ -141,7 +141,7 @@ export const REQUESTS: readonly Command[] = [
 /** What a search has found. */
 interface Found {
   readonly rows: Row[]
-  /** Where it goes on; null if everything was searched. */
+  /** Where to continue; null if everything was searched. */
   readonly next: string | null
   /** How far back it was searched; null if it ended at the last of `rows`. */
   readonly searchedTo: string | null

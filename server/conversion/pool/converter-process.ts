@@ -58,5 +58,5 @@ process.on('message', ({ task, step }: { task: ConversionTask; step: ConversionS
     .then(flushCacheOnce)
     .then(() => collectGarbage(step))
 })
-// The server has exited: nobody needs the result.
+// The server has exited, so the result is not needed.
 process.on('disconnect', () => process.exit(0))

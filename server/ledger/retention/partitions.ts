@@ -46,7 +46,8 @@ export async function beginPartition(store: Store, now: number, retention: numbe
   )
   if (rows[0]?.is_due !== true) return
   await sql`select tollmark_add_partition(${first})`.execute(store.db)
-  // Not in one transaction: everybody sees a new number at once, and a table when it is committed.
+  // Not in one transaction: other sessions see a new number immediately, but a table only once it
+  // is committed.
   await sql`select tollmark_begin_partition(${first}, ${now})`.execute(store.db)
 }
 

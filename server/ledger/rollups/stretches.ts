@@ -33,7 +33,7 @@ const tableOf = ({ table }: Span): 'usage_hours' => table as 'usage_hours'
 
 /**
  * The last of the next n roll-ups after a position; null if there are fewer. Filters that the index
- * lacks are ignored. Roll-ups of several keys are unordered, so the result only tells whether there
+ * lacks are ignored. Roll-ups of several keys are unordered, so the result only shows whether there
  * are n.
  */
 export function* endOfStretch(

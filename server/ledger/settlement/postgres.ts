@@ -103,9 +103,9 @@ const updatedBetween = (lowest: number, highest: number) => sql`opened as (
 
 /**
  * Completes the rows that are in a table; returns `seq` of the others. PostgreSQL parses and plans
- * the statement for each call, so what is rare has one of its own. Rows are looked up by arrays of
- * numbers, for which PostgreSQL uses an index. It would join the given rows with a whole table that
- * has grown since it was last analyzed.
+ * the statement for each call, so rare cases have a statement of their own. Rows are looked up by
+ * arrays of numbers, for which PostgreSQL uses an index. It would join the given rows with a whole
+ * table that has grown since it was last analyzed.
  *
  * @param json the rows; of equal ones, the first counts
  * @param opened the rows that are completed, with whether they are in the roll-ups already

@@ -1,4 +1,4 @@
-// A key's limits as callers see them, and the headers that tell them. A child key has its parent's
+// A key's limits as callers see them, and the headers that state them. A child key has its parent's
 // limit, and may have its own.
 import { nameAt } from '../../http1/header-fields.ts'
 import type { CachedKey } from '../../keys/cache.ts'
@@ -60,7 +60,7 @@ export function limitHeaders(ledger: Pick<Ledger, 'leftFor'>, key: CachedKey | n
 }
 
 /**
- * The headers that tell a key's limit (draft-ietf-httpapi-ratelimit-headers).
+ * The headers that state a key's limit (draft-ietf-httpapi-ratelimit-headers).
  * @param rpm the limit, requests per minute
  */
 export function rateLimitHeaders(rpm: number, { requests, reset }: Remaining): string[] {

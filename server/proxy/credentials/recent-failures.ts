@@ -51,8 +51,8 @@ export async function recentFailures(store: Store): Promise<ReadonlyMap<string, 
 }
 
 /**
- * The result of a call for its credential; empty if it tells nothing about it: its error concerns
- * the request, or is ours.
+ * The result of a call for its credential; empty if it says nothing about the credential: its error
+ * concerns the request, or is ours.
  */
 function callOf(id: string, at: number, status: number | null, code: FailureCode | null): Seen[] {
   if (code !== null) return [{ id, at, failure: { status: null, code, at } }]

@@ -37,7 +37,7 @@ interface Pages {
   /** The member with the cursor of the next page, and its query parameter. */
   readonly next: string
   readonly parameter: string
-  /** The member that tells whether there is a next page, if that is another one. */
+  /** The member that says whether there is a next page, if that is another one. */
   readonly more?: string
 }
 

@@ -251,7 +251,7 @@ class Relay implements ResponseHandler, ResponseListener {
     if (this.#exchange.headersSent) this.#exchange.reset()
   }
 
-  /** The error cannot be searched, or no further. */
+  /** Ends an error that cannot be searched, or not to its end. */
   #abandon(): void {
     this.#request?.abort()
     this.onError(new UpstreamError('unreachable', 'the error of the upstream cannot be searched'))

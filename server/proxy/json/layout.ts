@@ -149,7 +149,7 @@ export const ODDITY_TOLD = 2
 /** An event: the end of a list or object. Node. */
 export const CLOSED_TOLD = 3
 /**
- * An event: a watched string, or a word. Start, end, and a hash; its lowest bit tells whether the
+ * An event: a watched string, or a word. Start, end, and a hash; its lowest bit says whether the
  * string contains a backslash, or the word has several parts.
  */
 export const STRING_TOLD = 4

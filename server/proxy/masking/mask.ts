@@ -88,7 +88,7 @@ export class Mask {
 
   /**
    * Searches bytes that others may follow. `masked` are the bytes without the credential: the same
-   * object if they do not contain it, else a copy. `begun` tells how many of the last ones may be
+   * object if they do not contain it, else a copy. `begun` says how many of the last ones may be
    * the beginning of the credential.
    */
   search(bytes: Buffer): { readonly masked: Buffer; readonly begun: number } {
@@ -222,7 +222,7 @@ const longer = (one: number, other: number): number =>
 
 /**
  * The length of the match at `at`, if it spells a text; 0 if it does not, `cut` if the bytes end
- * too early to decide; `reached` tells whether it spells enough of one. @param length bytes that
+ * too early to decide; `reached` says whether it spells enough of one. @param length bytes that
  * spell the part before `from`
  */
 function lengthOf(

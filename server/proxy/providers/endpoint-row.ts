@@ -39,7 +39,7 @@ export interface BodyRule {
   readonly keyedTools?: KeyedTools
   /** Places that name a stored object, and its kind. */
   readonly objects?: Readonly<Record<string, string>>
-  /** The place that tells whether the provider keeps the response, and the values for "yes". */
+  /** The place that says whether the provider keeps the response, and the values for "yes". */
   readonly keeps?: { readonly at: string; readonly by: readonly unknown[] }
   /** Whether multipart/form-data is accepted, too. */
   readonly multipart?: true

@@ -207,7 +207,7 @@ function closedClass(
   const closed = closedEverywhere(found === null ? loose.path : spelledOut(found))
   const isClosed = (pattern: RegExp): boolean => pattern.test(loose.path)
   if (closed === 'minting' || minting.some(isClosed)) return 'minting'
-  // The row tells what it runs; an account segment earlier in the path is a gateway's name of an
+  // The row says what it runs; an account segment earlier in the path is a gateway's name of an
   // account.
   if ((closed === 'admin' && found?.row.class !== 'model') || admin.some(isClosed)) return 'admin'
   return null

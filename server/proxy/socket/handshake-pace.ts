@@ -32,7 +32,7 @@ export class HandshakePace {
 
   /**
    * @param now monotonic milliseconds
-   * @param sleep waits so many milliseconds
+   * @param sleep waits this many milliseconds
    */
   constructor(now: () => number, sleep: (ms: number) => Promise<unknown> = delay) {
     this.#now = now

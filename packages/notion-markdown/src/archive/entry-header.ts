@@ -31,7 +31,7 @@ const BEST_DEFLATE = 1032
 /** Host systems whose attributes are those of DOS: FAT, NTFS (two numbers), VFAT. */
 const DOS_HOSTS = new Set([0, 10, 11, 14])
 /**
- * Volume label, device. (Windows' bit for links is set on every file in a cloud drive, so it tells
+ * Volume label, device. (Windows' bit for links is set on every file in a cloud drive, so it means
  * nothing.)
  */
 const DOS_SPECIAL = 0x08 | 0x40

@@ -33,7 +33,7 @@ export interface NotInExport {
 export interface Certificate {
   in: Totals
   out: Totals
-  /** At most 100; then the last one tells how many more there are. */
+  /** At most 100; then the last one says how many more there are. */
   differences: Difference[]
   /** Hexadecimal; null if it is unknown. */
   input_sha256: string | null

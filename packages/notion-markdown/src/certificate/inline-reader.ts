@@ -24,7 +24,7 @@ export function readInlines(
   let brackets = 0
   const isMarkdown = language !== 'html'
   const runs = new Runs(text)
-  // Characters searched in vain; beyond eight times the text, brackets are text.
+  // Characters searched without success; beyond eight times the text, brackets are text.
   const vain = { left: 8 * text.length }
   SPECIAL.lastIndex = 0
   for (let match = SPECIAL.exec(text); match; match = SPECIAL.exec(text)) {

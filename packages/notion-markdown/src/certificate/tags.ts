@@ -53,7 +53,7 @@ const ANNOTATION = 'application/x-tex">'
 export function readTags(html: string, handler: TagHandler): void {
   let from = 0
   let at = 0
-  // Bytes searched for equations in vain; beyond the length of the text, the search stops.
+  // Bytes searched for equations without success; beyond the length of the text, the search stops.
   let vain = 0
   while (from < html.length) {
     const open = html.indexOf('<', at)

@@ -32,7 +32,7 @@ function isKept(from: i32, end: i32, at: i32): bool {
 }
 
 /**
- * Continues a token from the previous piece. @returns its end; the state tells whether it has ended
+ * Continues a token from the previous piece. @returns its end; the state says whether it has ended
  */
 export function resume(start: i32, end: i32): i32 {
   const state = load<i32>(STATE)

@@ -71,7 +71,7 @@ const deployment: ModelPlace = {
  * A fine-tuned model, under which name operators deploy it too:
  * `gpt-4o-mini-2024-07-18.ft-0e208cf33a6a466994aff31a08aba678`
  * (learn.microsoft.com/azure/ai-foundry/openai/how-to/fine-tuning). The name of any other
- * deployment does not tell what it runs.
+ * deployment does not say what it runs.
  */
 const TUNED = /\.ft-[0-9a-f]{32}(?![0-9a-f])/i
 const MODELS: ModelNames = {

@@ -121,7 +121,7 @@ const tunedModelRows = (v: string): EndpointRow[] => [
   neutral(`GET ${v}/tunedModels`, { listed: { 'tunedModels[].name': 'tuned_model' } }),
 ]
 
-/** An agent runs models of its own choice; its name is held to the scope like a model's. */
+/** An agent runs models of its own choice; its name is checked against the scope like a model's. */
 export const interactionRows = (v: string): EndpointRow[] => [
   model(
     `POST ${v}/interactions`,
