@@ -248,7 +248,7 @@ test("two accounts cannot see each other's records on any route", async (t) => {
     }
     for (const path of FILTERED) {
       await t.test(
-        `${me} asks ${path(of[other]).split('?')[0]} by what is ${other}'s`,
+        `${me} asks ${path(of[other]).split('?')[0]} by a record of ${other}`,
         async () => {
           const { status, text } = await browsers[me].send('GET', path(of[other]))
           assert.equal(status, 200, text)

@@ -175,7 +175,7 @@ test("a field that is wider than the parent's, or misspelt, is refused by name",
   }
 })
 
-test('a ttl that is missing, or no length of time, is told so', async () => {
+test('a ttl that is missing, or not a length of time, is refused with that reason', async () => {
   const { id } = await makeKey()
   for (const [body, code, detail] of [
     [{}, 'missing', /^This field is required\.$/],

@@ -37,7 +37,7 @@ async function startAlone(
 }
 
 for (const role of ['web', 'worker'])
-  test(`${role}: it is alive and not ready while the database is away, and starts when it is there`, async (t) => {
+  test(`${role}: it is alive but not ready while the database is unavailable, and starts once it is back`, async (t) => {
     const { database, server } = await startAlone(t, role)
     assert.match(server.said(), /^Tollmark is waiting for its database at http/m)
     assert.equal((await get(server, '/livez')).status, 200)

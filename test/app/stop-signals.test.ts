@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { handleStopSignals } from '../../server/app/signals.ts'
 
-test('a late copy of a signal does not count, a signal after some attention does', async (t) => {
+test('a late copy of a signal does not count, but a second signal does', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
   const before = new Set(signals.flatMap((signal) => process.listeners(signal)))

@@ -249,7 +249,7 @@ test('bodies of every kind arrive, including those of a Request', async (t) => {
   assert.equal(got[9], got[8])
 })
 
-test('a page that stops listening stops the provider', async (t) => {
+test('a page that stops listening cancels the request at the provider', async (t) => {
   const { page, proxied } = await visit(t, { objects: 'upstream' })
   const gone = Promise.withResolvers<void>()
   proxied.fake.play(async (call) => {

@@ -74,7 +74,7 @@ test(
 )
 
 test(
-  "an interrupted conversion leaves nothing behind and exits with the shell's code",
+  'an interrupted conversion leaves nothing behind and exits with the code that shells use',
   { skip: process.platform === 'win32' },
   async (t) => {
     const { cwd, temporary } = folders(t)

@@ -188,7 +188,7 @@ test('packages for builds and tests are added once, even by concurrent processes
   assert.equal(existsSync(join(here.modules, '..', '.installing')), false)
 })
 
-test('on an old Node the packages that bring a recent one are installed first, and npm uses it', async (t) => {
+test('on an old Node, the packages that contain a recent one are installed first, and npm uses it', async (t) => {
   const here = clone(t, null)
   const bin = join(here.modules, '.bin')
   mkdirSync(bin)
@@ -322,7 +322,7 @@ test('a server loads bundles only if they were built from the installed packages
 })
 
 test(
-  "a program ended by a signal exits with the shell's code",
+  'a program ended by a signal exits with the code that shells use',
   { skip: process.platform === 'win32' },
   async (t) => {
     const here = clone(t, ALL)

@@ -173,7 +173,7 @@ test('sentences group the digits of large numbers', () => {
   )
 })
 
-test('misuse exits with 2 and a failure with 1; with --json both are JSON on standard error', async (t) => {
+test('misuse exits with 2 and failure with 1; with --json both print JSON on standard error', async (t) => {
   const env = { TOLLMARK_DATA: usedFolder(t) }
   const misuse = await tollmark(['keys', 'list', '--colour'], env)
   assert.deepEqual(misuse, { code: 2, out: '', err: "tollmark: Unknown option '--colour'.\n" })

@@ -51,7 +51,7 @@ test('keys created and revoked by the command line take effect on a running serv
   assert.ok(Number(proof['requests']) >= 1)
 })
 
-test('an unresponsive database is one sentence and exit code 1', async (t) => {
+test('an unresponsive database gives one sentence and exit code 1', async (t) => {
   const url = await freshDatabase()
   const env = { TOLLMARK_DATA: temporaryFolder(t), DATABASE_URL: url.href }
   assert.equal((await tollmark(['keys', 'list'], env)).code, 0)

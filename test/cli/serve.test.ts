@@ -19,7 +19,7 @@ import { until } from '../support/until.ts'
 
 after(closeDatabases)
 
-test('a port in use is one sentence and exit code 1', async (t) => {
+test('a port in use gives one sentence and exit code 1', async (t) => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   t.after(() => taken.close())
@@ -35,7 +35,7 @@ test('a port in use is one sentence and exit code 1', async (t) => {
   )
 })
 
-test('a read-only data folder is one sentence and exit code 1', async (t) => {
+test('a read-only data folder gives one sentence and exit code 1', async (t) => {
   const file = join(temporaryFolder(t), 'file')
   writeFileSync(file, '')
   const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: join(file, 'data') })
@@ -50,7 +50,7 @@ test('a read-only data folder is one sentence and exit code 1', async (t) => {
   })
 })
 
-test('a read-only scratch folder is one sentence and exit code 1', async (t) => {
+test('a read-only scratch folder gives one sentence and exit code 1', async (t) => {
   const data = temporaryFolder(t)
   writeFileSync(join(data, 'scratch'), '')
   const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: data })
@@ -61,7 +61,7 @@ test('a read-only scratch folder is one sentence and exit code 1', async (t) => 
   )
 })
 
-test('a folder of backups that cannot be written is one sentence and exit code 1', async (t) => {
+test('a folder of backups that cannot be written gives one sentence and exit code 1', async (t) => {
   const data = temporaryFolder(t)
   const target = join(data, 'file')
   writeFileSync(target, '')
@@ -74,7 +74,7 @@ test('a folder of backups that cannot be written is one sentence and exit code 1
   assert.match(err, /^tollmark: The folder .*backups cannot be written \(ENOTDIR\)\.\n$/)
 })
 
-test('an unreadable .env file is one sentence and exit code 1', async (t) => {
+test('an unreadable .env file gives one sentence and exit code 1', async (t) => {
   const cwd = temporaryFolder(t)
   mkdirSync(join(cwd, '.env'))
   const { code, err } = await tollmark(['tokens', 'list'], {}, cwd)
@@ -84,7 +84,7 @@ test('an unreadable .env file is one sentence and exit code 1', async (t) => {
   )
 })
 
-test('a file that is not a database is one sentence and exit code 1', async (t) => {
+test('a file that is not a database gives one sentence and exit code 1', async (t) => {
   const data = temporaryFolder(t)
   writeFileSync(
     join(data, 'tollmark.db'),
@@ -95,7 +95,7 @@ test('a file that is not a database is one sentence and exit code 1', async (t) 
   assert.match(err, /^tollmark: The database .*tollmark\.db cannot be opened: .*\n$/)
 })
 
-test('a store of a newer version is one sentence and exit code 1', async (t) => {
+test('a store of a newer version gives one sentence and exit code 1', async (t) => {
   const data = temporaryFolder(t)
   {
     await using store = await openStore({ data, databaseUrl: null, now: 0 })
@@ -117,7 +117,7 @@ test('a store of a newer version is one sentence and exit code 1', async (t) => 
   )
 })
 
-test('every bad setting is one sentence and exit code 1', async (t) => {
+test('every bad setting gives one sentence and exit code 1', async (t) => {
   const env = {
     PORT: 'http',
     TOLLMARK_ROLE: 'boss',
@@ -130,7 +130,7 @@ test('every bad setting is one sentence and exit code 1', async (t) => {
   assert.doesNotMatch(err, /hunter2/)
 })
 
-test('an unreachable PostgreSQL is one sentence and exit code 1, without the password', async (t) => {
+test('an unreachable PostgreSQL gives one sentence and exit code 1, without the password', async (t) => {
   const started = async (url: string, command = ['serve']) => {
     const { code, err } = await tollmark(command, {
       PORT: '0',

@@ -123,7 +123,7 @@ test("an added provider's credential is validated like any other", (t) => {
   })
 })
 
-test('every fault of the providers file is a sentence', (t) => {
+test('every fault of the providers file gives a sentence', (t) => {
   const file = join(temporaryFolder(t), 'providers.json')
   const entry = { id: 'own', orgin: 'https://ai.example.com', auth: { header: 5 } }
   const endpoints = [{ on: 'POST /v1/say', model: 'bdy' }]

@@ -134,7 +134,7 @@ test('invalid forms are refused with their code and do not count', async (t) => 
   }
 })
 
-test('all faults of fields are reported at once, with a missing file, wherever the file is in the form', async () => {
+test('all faults of fields are reported together with a missing file, wherever the file is in the form', async () => {
   const server = await shareServer()
   const token = await server.token()
   const wrong = [

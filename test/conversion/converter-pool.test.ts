@@ -39,7 +39,7 @@ test('a conversion completes and reports its progress', async (t) => {
   assert.deepEqual(seen, [{ pagesDone: 1, pagesTotal: 2 }])
 })
 
-test('a fault of the file is explained; a fault of ours keeps its code', async (t) => {
+test('an error in the file is explained; an error of ours keeps its code', async (t) => {
   const converterPool = open(t)
   await assert.rejects(
     converterPool.run(task('refuse'), whole),

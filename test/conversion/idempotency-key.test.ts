@@ -89,7 +89,7 @@ test('each account has its own keys', async () => {
   assert.equal((await convert(server.url, await server.token(), OTHER, keyed('a'))).status, 200)
 })
 
-test('many concurrent requests with one key are one conversion', async (t) => {
+test('many concurrent requests with one key cause one conversion', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
   const responses = await Promise.all(

@@ -18,7 +18,7 @@ function assertWhole(jobs: Job[], last: Job): void {
   }
 }
 
-test("a job's event stream sends each change as it happens and ends with the job", async (t) => {
+test("a job's event stream sends each change as it happens, and ends when the job does", async (t) => {
   const server = await startServer(t, SLOW)
   const token = await server.token()
   const { id } = (await convert(server.url, token, slow())).json<Job>()
@@ -96,7 +96,7 @@ test('too many event streams of an account are refused and give way to another a
   await Promise.race(all.map(({ ended }) => ended))
 })
 
-test('an idle event stream sends keep-alives', async (t) => {
+test('an idle event stream sends keep-alive comments', async (t) => {
   const web = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_EVENTS_IDLE: '50ms' })
   const token = await web.token()
   const { id } = (await convert(web.url, token, upload(pagesOf(1)))).json<Job>()

@@ -7,7 +7,7 @@ import type { Job } from '../support/jobs.ts'
 
 const keyed = { 'idempotency-key': 'a' }
 
-test('50 concurrent archives on a fresh free account are exactly 10 jobs, all of which finish', async (t) => {
+test('50 concurrent archives on a fresh free account become exactly 10 jobs, all of which finish', async (t) => {
   const server = await startServer(t, ASYNC)
   const token = await server.token()
   const responses = await Promise.all(

@@ -51,7 +51,7 @@ test('at most two conversions of an account run, even when converters are idle',
   assert.deepEqual([order.join(''), queue.waiting], ['aaba', 1])
 })
 
-test('an account that fills its queue is refused with 429, and others still wait', async () => {
+test('an account that fills its queue is refused with 429, and others can still queue', async () => {
   const { queue, enter } = started({ atOnce: 1, queue: 8 })
   const outcomes = Array.from({ length: 11 }, () =>
     enter('a').then(

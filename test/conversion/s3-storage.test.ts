@@ -73,7 +73,7 @@ test('with S3 only scratch files are on disk, and an outage affects only what ne
   assert.match(String((await getJob(server.url, token, waiting.id)).headers['ratelimit']), /r=97;/)
 })
 
-test('incomplete S3 settings are one sentence and exit code 1', async (t) => {
+test('incomplete S3 settings give one sentence and exit code 1', async (t) => {
   for (const [env, sentence] of [
     [{ S3_ENDPOINT: 'http://localhost:9' }, /S3_BUCKET is not/],
     [{ S3_BUCKET: 'b', S3_ACCESS_KEY_ID: 'x' }, /go together/],

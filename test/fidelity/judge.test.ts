@@ -120,7 +120,7 @@ const faults: [string, string, string, string[]][] = [
 ]
 
 for (const [name, from, to, kinds] of faults) {
-  test(`seen: ${name}`, () => {
+  test(`the judge sees: ${name}`, () => {
     assert.ok(markdown.includes(from), 'the fault has a place')
     const seen = judge(
       page,
@@ -140,7 +140,7 @@ const equals: [string, string, string][] = [
 ]
 
 for (const [name, from, to] of equals) {
-  test(`as good: ${name}`, () => {
+  test(`the judge accepts: ${name}`, () => {
     assert.ok(markdown.includes(from), 'the form has a place')
     assert.deepEqual(
       judge(

@@ -60,7 +60,7 @@ async function kill(one: Process): Promise<void> {
   await one.exited
 }
 
-test('a kill of every process while PostgreSQL is away loses no request that an upstream received', async (t) => {
+test('killing every process while PostgreSQL is unavailable loses no request that an upstream received', async (t) => {
   const postgres = await startPostgres()
   t.after(() => postgres[Symbol.asyncDispose]())
   const place = { data: temporaryFolder(t), databaseUrl: postgres.url }

@@ -82,7 +82,7 @@ async function ask(t: TestContext, url: string): Promise<string> {
 // The projects of the other tests lie in the repository, so that they would find what only the
 // repository has.
 for (const manifest of globSync('examples/*/package.json', { cwd: ROOT })) {
-  test(`${dirname(manifest)}: its package.json has every package that its sources and its compiler settings name`, () => {
+  test(`${dirname(manifest)}: its package.json lists every package that its sources and its compiler settings name`, () => {
     const folder = join(ROOT, dirname(manifest))
     const { dependencies, devDependencies = {} } = JSON.parse(
       readFileSync(join(ROOT, manifest), 'utf8'),

@@ -134,7 +134,7 @@ test('authorize decides about every request', async (t) => {
   }
 })
 
-test("the caller's cookies, credentials and addresses stop at the route", async (t) => {
+test("the caller's cookies, credentials and addresses are not forwarded", async (t) => {
   const { proxied, ask } = await start(t, respond(200, {}, 'ok'))
   const own = {
     Cookie: 'session=secret1',
@@ -149,7 +149,7 @@ test("the caller's cookies, credentials and addresses stop at the route", async 
   assert.match(proxied.wire(), /x-title: kept/i)
 })
 
-test("paths that are not the proxy's go nowhere", async (t) => {
+test("paths other than the proxy's are not forwarded", async (t) => {
   const { proxied, page } = await start(t, respond(200, {}, 'ok'))
   for (const path of [
     '/',

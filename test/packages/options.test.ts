@@ -63,7 +63,7 @@ const OLDER = [
 ] as const
 
 for (const [name, create, peer, file, createPeer] of OLDER) {
-  test(`@proxy-sdk/${name} beside AI SDK 5 says which it needs`, async (t) => {
+  test(`@proxy-sdk/${name} with AI SDK 5 says which version it needs`, async (t) => {
     const folder = await olderProject(t, peer, file, createPeer)
     writeFileSync(
       join(folder, 'run.mjs'),

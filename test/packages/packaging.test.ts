@@ -176,7 +176,7 @@ test("every package's manifest is complete", async () => {
   }
 })
 
-test('each package runs and type-checks when required from CommonJS beside AI SDK 6', async (t) => {
+test('each package runs and type-checks when required from CommonJS with AI SDK 6', async (t) => {
   const folder = emptyProject(t, 'commonjs')
   cpSync(await builtPackages(), join(folder, 'node_modules'), { recursive: true })
   link(folder, 6)
@@ -249,7 +249,7 @@ for (const major of MAJORS) {
     assert.equal(stdout, 'Hello from Gemini\nHello from Gemini\nHello\n')
   })
 
-  test(`the sources type-check beside AI SDK ${major}`, async (t) => {
+  test(`the sources type-check with AI SDK ${major}`, async (t) => {
     const folder = await makeProject(t, major)
     for (const { folder: from } of CLIENT_PACKAGES)
       cpSync(join(ROOT, from, 'src'), join(folder, from), { recursive: true })

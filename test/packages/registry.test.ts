@@ -71,7 +71,7 @@ test('an unknown provider is an error that lists the known ones', () => {
 })
 
 for (const major of MAJORS) {
-  test(`beside AI SDK ${major}`, async (t) => {
+  test(`with AI SDK ${major}`, async (t) => {
     const proxied = await startProxied(t, providers())
     const { ai, core, openai, anthropic } = await load(await makeProject(t, major))
     const registry = core.createProxyRegistry({

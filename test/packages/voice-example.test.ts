@@ -16,7 +16,7 @@ const run = promisify(execFile)
 const bin = (path: string): string => join(ROOT, 'node_modules', path)
 const vite = bin('vite/bin/vite.js')
 
-test('examples/voice: a page talks with a key of ten minutes', async (t) => {
+test('examples/voice: a page talks to the model with a ten-minute key', async (t) => {
   const served = await startSockets(t, {
     opened: (call) => call.send({ type: 'session.created', session: { id: 'sess_1' } }),
     message: (call, { type }) => {

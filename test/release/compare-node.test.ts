@@ -23,7 +23,7 @@ const RELEASES: [machine: string, wrong: 'archive' | 'binary' | 'list' | null, s
   ['linux-s390x', 'list', /SHASUMS256\.txt does not list node-v24\.1\.0-linux-s390x\.tar\.gz$/],
 ]
 
-test('a Node that is not the released one is found, wherever it differs', async (t) => {
+test('a Node that differs from the released one is detected, wherever it differs', async (t) => {
   const folder = temporaryFolder(t)
   const files = new Map<string, string | Buffer>()
   const pins: Record<string, { version: string; sha256: string }> = {}

@@ -153,7 +153,7 @@ test('postgres: a late commit is not skipped after a later change', async (t) =>
   await until(() => cache.find(publicId(slow!))?.key.rpm === 9)
 })
 
-onEveryStore('sharing and unsharing in one process soon applies in another', async (t, place) => {
+onEveryStore('sharing and unsharing in one process soon apply in another', async (t, place) => {
   const [here, there] = [await openAt(t, place), await openAt(t, place)]
   const [key, other] = await makeKeys(here, 2)
   using cache = await openKeyCache(there, failed)

@@ -70,7 +70,7 @@ async function continues(t: TestContext, release: string, store: 'sqlite' | 'pos
   assert.deepEqual(proof.violations, [])
 }
 
-test('the present version has its stores here', () => {
+test('the stores of the current version are recorded here', () => {
   assert.ok(releases.includes(server.version), server.version)
   assert.equal(dashboard.version, server.version)
 })

@@ -78,7 +78,7 @@ onEveryStore(
 )
 
 onEveryStore(
-  'a session that ends while changing the password changes nothing',
+  'a session that ends while it changes the password changes nothing',
   async (t, place) => {
     const store = await openAt(t, place)
     const { account, hash, ids, stored, change } = await prepare(store)

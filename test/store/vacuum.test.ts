@@ -53,7 +53,7 @@ test('a vacuum gives unused space back when no other process has the file open',
   assert.throws(() => vacuumStore(place), inUse)
 })
 
-test('a vacuum of what is no SQLite store says so', (t) => {
+test('a vacuum of anything but a SQLite store is refused with the reason', (t) => {
   const data = usedFolder(t)
   const cases = [
     [new URL('postgres://localhost/x'), /PostgreSQL reuses the space of deleted rows by itself/],

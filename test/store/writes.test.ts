@@ -18,7 +18,7 @@ const stored = async (store: Store): Promise<string[]> =>
   )
 
 onEveryStore(
-  'a write can be read at once, in this thread and in the reports thread',
+  'a write can be read immediately, in this thread and in the reports thread',
   async (t, place) => {
     const store = await openAt(t, place)
     await insert(store, 'a').execute()

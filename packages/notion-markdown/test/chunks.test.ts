@@ -18,7 +18,7 @@ const words = (n: number, word = 'word') =>
   Array.from({ length: n }, (_, i) => `${word}${i}`).join(' ')
 const lettersOf = (text: string): string => text.replace(/<[^<>]*>|[^\p{L}\p{N}]/gu, '')
 
-test('a chunk begins at each heading, and says where it stands', async () => {
+test('each heading begins a chunk, and each chunk says where it is', async () => {
   const chunks = await chunksOf(
     pageOf(
       '<p>intro</p><h1 id="a">One</h1><h2 id="b">Two</h2><p>two</p><h1 id="c">One</h1><p>one</p><details open=""><summary style="font-size:1.5em">Fold</summary><p>in</p></details><p>after</p>',

@@ -71,7 +71,7 @@ test('a page is read again if more than its addresses has changed', () => {
   }
 })
 
-test('a page that differs, or shows an address, is not taken as read', () => {
+test('a page that differs, or shows an address, is read again', () => {
   const exported = readExportedPage(pageOf('<p>a b</p>'), 'Page.html')
   assert.equal(matchConverted(exported, '# T\n\na c\n', DOCUMENT), null)
   assert.equal(matchConverted(exported, '# T\n\na \0page/b\0\n', DOCUMENT), null)

@@ -142,7 +142,7 @@ test('a plan chosen with the arrow keys, or on a phone, is saved, however slow e
   await until(async () => (await page.getByLabel(`Plan of ${ADMIN.email}`).inputValue()) === 'pro')
 })
 
-test('wrong passwords are slowed down', async (t) => {
+test('sign-in attempts with wrong passwords are slowed down', async (t) => {
   const site = await startSite(t)
   await site.setUp()
   const { page } = await visit(t, site)
@@ -175,7 +175,7 @@ test('wrong passwords are slowed down', async (t) => {
   assert.equal(status, 429, 'also with the right password')
 })
 
-test('a cookie is useless after signing out', async (t) => {
+test('a cookie is not accepted after signing out', async (t) => {
   const site = await shareSite()
   const cookie = await site.setUp()
   const { page } = await visit(t, site, cookie)

@@ -311,7 +311,7 @@ test('the dashboard updates live', async (t) => {
     assert.equal(await page.getByLabel('Origin').inputValue(), 'https://llm.example.com')
   })
 
-  await t.test('"Getting started" goes away step by step', async (t) => {
+  await t.test('"Getting started" disappears step by step', async (t) => {
     const invited = (await (
       await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'new@example.com' })
     ).json()) as { link: string }

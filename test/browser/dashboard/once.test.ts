@@ -187,7 +187,7 @@ test('a secret is shown even after going back while it is created, and leaving a
   }
 })
 
-test('two secrets created at once are both shown', async (t) => {
+test('two secrets created at the same time are both shown', async (t) => {
   const site = await shareSite()
   const { page } = await visit(t, site, await site.setUp())
   const gate = Promise.withResolvers<void>()

@@ -156,7 +156,7 @@ test('what was read with the head of a request is freed, if all of it is its bod
   }
 })
 
-test('of a second request on a connection, too', () => {
+test('what was read with the head of a second request on a connection is freed, too', () => {
   const parser = new RequestParser()
   for (const _ of [1, 2]) {
     parser.push(readAtOnce(HEAD + 'x'.repeat(PIECE_BYTES)))

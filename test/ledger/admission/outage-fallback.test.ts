@@ -321,7 +321,7 @@ for (const [ending, script] of Object.entries(ENDINGS)) {
   })
 }
 
-test('postgres: while commits wait for a synchronous standby the store counts as away, and requests pass', async (t) => {
+test('postgres: while commits wait for a synchronous standby the store counts as unavailable, and requests pass', async (t) => {
   const place = await placeWithStandby(t)
   const graced = await openGraced(t, place, 60_000)
   const { store, ledger } = graced

@@ -170,7 +170,7 @@ onEveryStore(
   },
 )
 
-test('postgres: a wait for another process is before the stamp, and makes no admission late', async (t) => {
+test('postgres: waiting for another process happens before the stamp, and makes no admission late', async (t) => {
   const place = await emptyPlaceOn.postgres(t)
   const { store } = await openFor(t, place)
   const { id } = await store.db.selectFrom('instances').select('id').executeTakeFirstOrThrow()

@@ -60,20 +60,17 @@ onEveryStore('processes that start together wait for each other', async (t, plac
   for (const end of ends) assert.deepEqual(await end, some.toSorted())
 })
 
-onEveryStore(
-  'a process that runs counts one that begins as soon as it begins',
-  async (t, place) => {
-    t.mock.timers.enable({ apis: ['setInterval'] })
-    await openFor(t, place)
-    const store = await openAt(t, place)
-    const { joining, end } = joined(store, await entered(t, store))
-    assert.equal((await end).length, 2)
-    assert.deepEqual(joining.lines, [], 'no look by the clock was needed')
-  },
-)
+onEveryStore('a running process counts a new one as soon as it starts', async (t, place) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  await openFor(t, place)
+  const store = await openAt(t, place)
+  const { joining, end } = joined(store, await entered(t, store))
+  assert.equal((await end).length, 2)
+  assert.deepEqual(joining.lines, [], 'no look by the clock was needed')
+})
 
 onEveryStore(
-  'a hanging process is waited for as long as its own count is valid',
+  'a new process waits for a hanging one as long as the count of that one is valid',
   async (t, place) => {
     const store = await openAt(t, place, Date.now())
     const hanging = await entered(t, store)

@@ -21,7 +21,7 @@ const CASES: [rpm: number, passed: number][] = [
   [10, 0],
 ]
 
-test('PostgreSQL reads of a window what can stop the wanted requests', async (t) => {
+test('PostgreSQL reads only the part of a window that can stop the wanted requests', async (t) => {
   const place = await placeOn.postgres(t)
   await openFor(t, place)
   const client = new Client({ connectionString: place.databaseUrl!.href })

@@ -156,7 +156,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('counts survive a store that is temporarily away', async (t, place) => {
+onEveryStore('counts survive a store that is temporarily unavailable', async (t, place) => {
   const store = await openAt(t, place)
   let failures = 0
   let down = true

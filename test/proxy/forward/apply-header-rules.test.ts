@@ -999,7 +999,7 @@ const WORDS: Record<
   ],
 }
 
-test('each refusal has its name', () => {
+test('each refusal has the status, reason and error types of its code', () => {
   for (const [code, [status, reason, google, type, exception]] of Object.entries(WORDS) as [
     GatewayErrorCode,
     (typeof WORDS)[GatewayErrorCode],

@@ -99,7 +99,7 @@ test('a body of which nothing more has come takes no slot from the others of its
   for (const { decoding } of begun) decoding.stop()
 })
 
-test('of one key, bodies wait up to 64 MB together; more is not decoded', async () => {
+test('bodies of one key wait up to 64 MB together; more is not decoded', async () => {
   const zeros = gzipSync(Buffer.alloc(16 * MB))
   const begun = Array.from({ length: 4 }, () => decode(['gzip'], zeros))
   const piece = Buffer.alloc(8 * MB)
@@ -140,7 +140,7 @@ test('however a body ends, the next one of its key is decoded', async () => {
   }
 })
 
-test('of a body that decodes to far more than is plausible, only the beginning is', async () => {
+test('only the beginning of a body that decodes to an implausible size is read', async () => {
   const zeros = Buffer.alloc(24 * MB)
   const gzipped = gzipSync(zeros)
   for (const [codings, bomb] of [
@@ -153,7 +153,7 @@ test('of a body that decodes to far more than is plausible, only the beginning i
   }
 })
 
-test('a truncated body is decoded as far as it goes, also while others are read', async () => {
+test('a truncated body is decoded as far as it goes, even while others are read', async () => {
   const text = Array.from({ length: 20_000 }, (_, i) => `line ${i}\n`).join('')
   const cut = gzipSync(text).subarray(0, -8)
   const alone = await decode(['gzip'], cut)

@@ -28,7 +28,7 @@ const PIECES = 30
 /** The beginning of a form, up to the content of its file: the rest streams. */
 const FILE_BEGINS = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
 
-test('a response three times as long as any timeout arrives complete', async (t) => {
+test('a response that takes three times as long as any timeout arrives complete', async (t) => {
   const served = await startServed(
     t,
     async (call) => {
@@ -53,7 +53,7 @@ test('a response three times as long as any timeout arrives complete', async (t)
   )
 })
 
-test('a request three times as long as any timeout arrives complete', async (t) => {
+test('a request that takes three times as long as any timeout arrives complete', async (t) => {
   const served = await startServed(t, respond(200, {}, 'ok'), LIMITS)
   const { secret } = await served.key()
   const path = `/proxy?url=${encodeURIComponent(FILES)}`

@@ -1274,7 +1274,7 @@ const mostly = (usual: string, ...others: string[]) =>
     { weight: 1, arbitrary: fc.constantFrom(...others) },
   )
 
-test('what JSON.parse sees as a model that is not allowed never passes', async () => {
+test('a body in which JSON.parse finds a model that is not allowed never passes', async () => {
   const key = mostly(
     '"model"',
     '"mod\\u0065l"',

@@ -30,7 +30,7 @@ for (const [name, text, most] of [
   ['escapes of JSON', '\\u0073', 600],
   ['text', 'Incorrect API key. ', 8200],
 ] as const)
-  test(`of 64 KB of ${name}, a turn searches a slice`, async () => {
+  test(`one turn searches only a slice of 64 KB of ${name}`, async () => {
     const body = Buffer.from(text.repeat(Math.ceil(65_536 / text.length)) + SECRET)
     await setImmediate()
     const { seen, paced } = begin()
@@ -60,7 +60,7 @@ test('a key whose text is short does not wait for the long text of another', asy
   assert.equal(long.seen.text.length, length)
 })
 
-test('any pieces give what the whole gives', async () => {
+test('masking a text in pieces gives the same as masking the whole', async () => {
   const words = [SECRET, SECRET.slice(0, 9), '%73%6b', '&#115;k-proj', 'text '.repeat(3000)]
   await fc.assert(
     fc.asyncProperty(

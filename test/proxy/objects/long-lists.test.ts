@@ -53,7 +53,7 @@ for (const at of [0, 999, 1_000, 2_999]) {
   })
 }
 
-test('the first known object decides the credential, wherever it is', async () => {
+test('the first known object selects the credential, wherever it is', async () => {
   const objects = openObjectOwners(EMPTY, () => {})
   for (const id of ['1', '2'])
     objects.recordCreated(

@@ -88,7 +88,7 @@ const MADE: [
   ],
 ]
 
-test("an unknown endpoint's object belongs to its creator; an unowned id is refused in its path and passes elsewhere", async (t) => {
+test("an unknown endpoint's object belongs to its creator; an unowned id is refused in its path but passes elsewhere", async (t) => {
   const { fake, key, send, running } = await startServed(t, respond(200, JSON_TYPE, '{}'), more)
   const [mine, own, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
   const json = (value: object | string): string =>

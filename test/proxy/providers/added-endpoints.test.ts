@@ -84,7 +84,7 @@ test("endpoints in the file are held to a key's models and objects", async (t) =
     assert.equal((await send(secret, `${VOICE}${path}`, { body: '{}' })).status, 403, path)
 })
 
-test('every fault of the file is reported at once', (t) => {
+test('all faults of the file are reported together', (t) => {
   const path = join(temporaryFolder(t), 'providers.json')
   const wrong = [
     { id: 'A', origin: VOICE },

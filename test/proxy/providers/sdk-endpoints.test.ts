@@ -126,7 +126,7 @@ test("a file host gets neither our credential nor the caller's", async () => {
   }
 })
 
-test('all 187 are there', () => {
+test('the tables list at least 187 endpoints and sockets', () => {
   assert.ok(SDK_ENDPOINTS.length + SDK_SOCKETS.length >= 187)
 })
 

@@ -133,7 +133,7 @@ const CASES: [
   ],
 ]
 
-test('a text and a stream are the same direct and by base URL', async (t) => {
+test('a text and a stream are the same directly and through a base URL', async (t) => {
   const { fake, key, port } = await startServed(t, respond(200, {}, ''), (origin) =>
     Object.fromEntries(
       ['MISTRAL', 'GROQ', 'COHERE'].flatMap((id) => [

@@ -18,7 +18,7 @@ function openPace() {
   return { clock, delays, pace, fault }
 }
 
-test('a hundred faults delay nothing; after more, handshakes follow each other at a distance', async () => {
+test('a hundred faults delay nothing; after more, handshakes are paced', async () => {
   const { delays, pace, fault } = openPace()
   fault('key_a', 100)
   for (let i = 0; i < 3; i++) await pace.waitFor('key_a')

@@ -132,7 +132,7 @@ test('a slow client and a slow provider exert back-pressure', async () => {
   client.socket.terminate()
 })
 
-test('the bytes of a response that arrives at once are those of its row', async () => {
+test('all bytes of a response that arrives in one piece are in its row', async () => {
   const id = 'resp_short'
   const response = Buffer.concat(
     [

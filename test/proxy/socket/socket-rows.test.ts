@@ -80,7 +80,7 @@ test('a response that begins and ends while its row is being reserved still gets
   assert.deepEqual(log, ['settled 1 5', 'reserve 2', 'settled 2 5', 'reserve 3', 'aborted 3 -'])
 })
 
-test('… even if the socket ends first', async () => {
+test('a response that ends while its row is being reserved gets it even if the socket ends first', async () => {
   const { rows, log, decide } = rowsOf('responses', 9)
   rows.begin('a')
   rows.begin('b')
@@ -110,7 +110,7 @@ test('a full window refuses when no response is in progress, or immediately if o
   assert.deepEqual(unpaid.log, ['force 2', 'aborted 1 -', 'aborted 2 -'])
 })
 
-test('a last response that does not end is cut off after five minutes', async (t) => {
+test('a last response that never ends is cut off after five minutes', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { rows, refused, decide } = rowsOf('responses', 1)
   rows.begin('a')

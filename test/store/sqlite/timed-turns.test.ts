@@ -7,7 +7,7 @@ import { longRead } from '../long-read.ts'
 
 const SHORT = { times: 40, most: 10 }
 
-onEveryStore('an account with many long reports delays only its own', async (t, place) => {
+onEveryStore('an account with many long reports delays only its own reports', async (t, place) => {
   const store = await openAt(t, place)
   const [busy, other] = [store.readingFor('acc_busy'), store.readingFor('acc_other')]
   let done = 0
