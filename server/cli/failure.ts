@@ -15,7 +15,7 @@ export class Misuse extends Error {
   override name = 'Misuse'
 }
 
-/** The API refused a call. `message` is its sentence in terms of the command line. */
+/** The API refused a call. `message` is the API's sentence, reworded for the command line. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly problem: ProblemDetails

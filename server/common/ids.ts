@@ -1,6 +1,6 @@
 // Ids of records: `acc_…`, `tok_…`, `job_…`, `key_…`. They begin with the time, so that rows
-// created together are adjacent in an index. The rest of an id is random text, of which secrets are
-// made, too.
+// created together are adjacent in an index. The rest of an id is random text of the same kind as
+// in secrets.
 import { randomFillSync } from 'node:crypto'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

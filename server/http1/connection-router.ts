@@ -269,7 +269,7 @@ export function mayUpgrade({ headers, url = '' }: IncomingMessage, path: string)
 }
 
 /**
- * Until its request is read, a connection's owner is its address: an address that opens many delays
+ * Until its request is read, a connection belongs to its address: an address that opens many delays
  * only itself.
  */
 function addressOwner({ remoteAddress = '' }: Socket): Owner {

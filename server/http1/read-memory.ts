@@ -18,7 +18,7 @@ const MIN_FREED_BYTES = 16 * 1024
 
 let uncollected = 0
 
-/** Memory of which only the end is still in use, by one body. */
+/** Memory of which only the end is still used, by one body. */
 const bodyMemory = new WeakSet<ArrayBufferLike>()
 
 /**

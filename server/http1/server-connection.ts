@@ -232,7 +232,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       this.#throttle()
     else if (bytes.length >= LARGE_READ_BYTES && this.#exchange !== null && !this.#awaitingTurn)
       this.#yieldTurn()
-    // Nothing reads the body at the moment, so the rest stays with the caller's system.
+    // Nothing reads the body at the moment, so the rest stays in the caller's system.
     if (this.#paused || this.parser.unread.length < MAX_UNREAD_BYTES) return
     this.#paused = true
     this.socket.pause()

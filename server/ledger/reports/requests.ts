@@ -107,7 +107,7 @@ export const requestLines = procedure(
   },
 )
 
-/** A page without rows, and none after it. */
+/** An empty page that is the last one. */
 const NONE: Page<ListedRow> = { rows: [], next: null, searchedTo: null }
 
 function* pageOf(

@@ -144,7 +144,7 @@ export function* endsOf(db: QueryBuilder): Steps<LedgerEnds> {
   const rows = db.selectFrom('requests').select(['seq', 'created_at'])
   return {
     newest: yield* first(rows.orderBy('seq', 'desc').limit(1)),
-    // Of the rows below the mark, PostgreSQL has to skip the deleted ones until the next vacuum.
+    // Below the mark, PostgreSQL has to skip deleted rows until the next vacuum.
     oldest: yield* first(rows.where('seq', '>', mark).orderBy('seq').limit(1)),
     mark,
   }

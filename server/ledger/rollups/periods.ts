@@ -24,7 +24,7 @@ export interface Mark {
   /** Hours before this time have been added to it (milliseconds since 1970); 0: none yet. */
   readonly before: number
   /**
-   * Of the hour that begins then, the rows of usage_hours up to this one have also been added;
+   * In the hour that begins then, the rows of usage_hours up to this one have also been added;
    * null: none.
    */
   readonly upTo: Place | null

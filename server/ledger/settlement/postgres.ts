@@ -17,11 +17,11 @@ const GIVEN = [...SETTLEMENT_CODEC.common, ...SETTLEMENT_CODEC.own]
 const TYPED = sql.raw(GIVEN.map((name) => `${name} ${LEDGER_COLUMNS[name].type}`).join(', '))
 const NAMES = sql.raw(GIVEN.join(', '))
 type Given = { [Name in (typeof GIVEN)[number]]: Settlement[Name] | undefined }
-/** Of these, those that may be null. */
+/** The columns among these that may be null. */
 const NULLABLE = columnsWhere<ColumnsWith<{ nullable: true; settlement: string }>>(
   ({ nullable, settlement }) => nullable === true && settlement !== undefined,
 )
-/** Of these, texts that a caller or a provider wrote. */
+/** The columns among these with text that a caller or a provider wrote. */
 const FOREIGN = columnsWhere<ColumnsWith<{ foreign: true; settlement: string }>>(
   ({ foreign, settlement }) => foreign === true && settlement !== undefined,
 )

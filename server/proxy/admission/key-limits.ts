@@ -73,7 +73,7 @@ export function rateLimitHeaders(rpm: number, { requests, reset }: Remaining): s
 }
 
 /** Whether a response has its own rate-limit headers, which are passed on instead of ours. */
-export function tellsLimits(headers: readonly string[]): boolean {
+export function hasRateLimitHeaders(headers: readonly string[]): boolean {
   for (let i = 0; i < headers.length; i += 2)
     if (/^ratelimit(?:-|$)/i.test(nameAt(headers, i))) return true
   return false

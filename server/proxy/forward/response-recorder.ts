@@ -4,7 +4,7 @@ import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { AdmittedRequest } from '../admission/admit-request.ts'
-import { limitHeaders, tellsLimits } from '../admission/key-limits.ts'
+import { limitHeaders, hasRateLimitHeaders } from '../admission/key-limits.ts'
 import type { InspectedRequest } from '../inspect/inspected-request.ts'
 import { corsHeaders } from './cors.ts'
 import { isHarmless, withSandbox } from './sandbox.ts'
@@ -144,7 +144,7 @@ export class ResponseRecorder implements ResponseFilter {
     if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')
     headers.push('X-Proxy-Request-Id', context.id)
     const limits = limitHeaders(this.#deps.ledger, inspected.key)
-    if (limits.length > 0 && !tellsLimits(headers)) headers.push(...limits)
+    if (limits.length > 0 && !hasRateLimitHeaders(headers)) headers.push(...limits)
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', context.id)
     const isSandboxed = context.isKeyInQuery || (this.#isBrowserCached && !isHarmless(headers))
     if (this.#isCacheable && isCacheable(headers))

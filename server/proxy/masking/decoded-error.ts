@@ -10,7 +10,7 @@ export interface DecodedOutput {
   begin(): void
   write(bytes: Buffer): void
   end(): void
-  /** It cannot be decoded, or no further. */
+  /** Called if it cannot be decoded, or not to its end. */
   fail(): void
 }
 

@@ -24,7 +24,7 @@ export interface MaskedResponseListener {
   onText(bytes: Buffer): void
   /** Everything so far has been searched: more may be written (`flush` was false). */
   onSearched(): void
-  /** The error cannot be passed on, or no further; at most once. */
+  /** Called, at most once, if the error cannot be passed on, or not to its end. */
   onUnmaskable(): void
 }
 

@@ -1,4 +1,5 @@
-// Escapes what has a meaning by its place in the line: at its start, at its end, and in an address.
+// Escapes characters that have a meaning because of their place in the line: at its start, at its
+// end, and in an address.
 import type { Draft } from '../phrasing.ts'
 
 /**

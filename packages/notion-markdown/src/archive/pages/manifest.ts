@@ -11,7 +11,7 @@ export interface ManifestFile {
   readonly path: string
   /** The id of its page; null for a page without one, undefined if it is not a page. */
   readonly page?: string | null
-  /** Of its content, hexadecimal. */
+  /** Of its content, in hexadecimal. */
   readonly sha256: string
 }
 
