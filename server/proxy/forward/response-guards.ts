@@ -17,7 +17,7 @@ import {
   relayMorePages,
   unconditional,
 } from './model-list.ts'
-import { SecretGuard } from './secret-guard.ts'
+import { SecretGuard, type Withheld } from './secret-guard.ts'
 import { UploadGuard } from './upload-guard.ts'
 
 interface GuardDeps {
@@ -105,10 +105,13 @@ export class ResponseGuards {
 }
 
 /** The error instead of a response that may contain a credential. */
-const secretError = (reason: 'secret' | 'busy'): GatewayError =>
-  reason === 'busy'
-    ? serviceUnavailable('The proxy has no room to read the response at the moment.')
-    : new GatewayError(
-        'endpoint_not_allowed',
-        "The provider's response contains a credential, which no proxy key may receive.",
-      )
+function secretError(reason: Withheld): GatewayError {
+  if (reason === 'busy')
+    return serviceUnavailable('The proxy has no room to read the response at the moment.')
+  return new GatewayError(
+    'endpoint_not_allowed',
+    reason === 'secret'
+      ? "The provider's response contains a credential, which no proxy key may receive."
+      : "The provider's response has a content coding that the proxy cannot read, so it might contain a credential.",
+  )
+}

@@ -56,10 +56,13 @@ export function givesCredential(body: Buffer): boolean {
   )
 }
 
+/** Why a response is replaced: it contains a credential, may contain one, or there is no room for it. */
+export type Withheld = 'secret' | 'unreadable' | 'busy'
+
 /** The exchange of a request to an unknown endpoint. It lives as long as the request. */
 export class SecretGuard extends ForwardingExchange {
   readonly #slot: RequestSlot
-  readonly #sendError: (reason: 'secret' | 'busy') => void
+  readonly #sendError: (reason: Withheld) => void
   #head: [status: number, reason: string, headers: RawHeaders] | null = null
   /** Null if nothing is held. */
   #held: Buffer[] | null = null
@@ -67,12 +70,8 @@ export class SecretGuard extends ForwardingExchange {
   /** Whether we have sent our own error. */
   replaced = false
 
-  /** @param sendError sends one of our errors. `busy`: there is no room for the response */
-  constructor(
-    exchange: HttpExchange,
-    slot: RequestSlot,
-    sendError: (reason: 'secret' | 'busy') => void,
-  ) {
+  /** @param sendError sends one of our errors */
+  constructor(exchange: HttpExchange, slot: RequestSlot, sendError: (reason: Withheld) => void) {
     super(exchange)
     this.#slot = slot
     this.#sendError = sendError
@@ -124,10 +123,8 @@ export class SecretGuard extends ForwardingExchange {
     const sent = Buffer.concat(held)
     // oxlint-disable-next-line typescript/no-non-null-assertion -- the head comes before the bytes
     const codings = codingsOf(this.#head![2])
-    const plain =
-      codings === null || codings.length === 0
-        ? sent
-        : await decodeWhole(codings, sent, MAX_HELD_BYTES)
+    if (codings === null && sent.length > 0) return this.#refuse('unreadable')
+    const plain = codings?.length ? await decodeWhole(codings, sent, MAX_HELD_BYTES) : sent
     if (this.closed) return
     if (plain !== null && givesCredential(plain)) return this.#refuse('secret')
     this.#release()
@@ -143,7 +140,7 @@ export class SecretGuard extends ForwardingExchange {
     for (const piece of held) super.write(piece)
   }
 
-  #refuse(reason: 'secret' | 'busy'): void {
+  #refuse(reason: Withheld): void {
     this.replaced = true
     this.#held = null
     if (!this.closed) this.#sendError(reason)

@@ -90,6 +90,28 @@ test("an unknown endpoint's response that contains a credential is replaced by 4
   }
 })
 
+test('a response in an unknown content coding is replaced, too', async () => {
+  const { fake, key, send } = await shareServed(respond(200, {}))
+  const { secret } = await key()
+  const body = Buffer.from(JSON.stringify({ client_secret: EK }))
+  for (const [coding, wire] of [
+    ['compress', body],
+    ['foo, gzip', gzipSync(body)],
+    ['gzip, foo', gzipSync(body)],
+  ] as const) {
+    fake.play(respond(200, { ...JSON_TYPE, 'Content-Encoding': coding }, wire))
+    const got = await send(secret, UNKNOWN, { body: '{}', headers: JSON_TYPE })
+    assert.deepEqual(
+      [got.status, headerOf(got.rawHeaders, 'x-proxy-error')],
+      [403, 'endpoint_not_allowed'],
+      coding,
+    )
+    assert.match(got.body.toString(), /a content coding that the proxy cannot read/)
+  }
+  fake.play(respond(200, { ...JSON_TYPE, 'Content-Encoding': 'foo' }, ''))
+  assert.equal((await send(secret, UNKNOWN, { body: '{}', headers: JSON_TYPE })).status, 200)
+})
+
 test('any other response passes unchanged, and a stream is not delayed', async () => {
   const { fake, key, send } = await shareServed(respond(200, {}))
   const { secret } = await key()
