@@ -59,7 +59,7 @@ export function upload(archive: Buffer, ...fields: Part[]): Form {
 }
 
 /** An archive whose conversion by one converter takes a while. */
-export const slow = (): Form => upload(pagesOf(1000, 700))
+export const slow = (): Form => upload(pagesOf(500, 700))
 
 /** The settings to use with `slow`. */
 export const SLOW = { ...ASYNC, TOLLMARK_CONVERSIONS: '1' }
