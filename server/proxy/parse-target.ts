@@ -81,7 +81,7 @@ const invalid = (message: string): Target => ({ ok: false, message })
  * Our own path before the named address; also in absolute form (RFC 9112, section 3.2.2), whose
  * host may not be empty, nor follow a user's name (RFC 9110, section 4.2).
  */
-const OWN_PATH = /^(?:https?:\/\/[^/?#@]+)?\/proxy(?=[/?]|$)/i
+const OWN_PATH = /^(?:[Hh][Tt][Tt][Pp][Ss]?:\/\/[^/?#@]+)?\/proxy(?=[/?]|$)/
 
 /** Whether a raw request target is addressed to the proxy. */
 export const isProxyTarget = (target: string): boolean => OWN_PATH.test(target)

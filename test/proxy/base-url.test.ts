@@ -163,6 +163,14 @@ test('each form of address gives the same response, on either reader and in abso
       /X-Upstream/,
       authority,
     )
+  // A path is case-sensitive, a scheme is not (RFC 9110, section 4.2.3).
+  assert.match(await raw(port, request(`HTTP://x${chat}`)), /X-Upstream/)
+  for (const target of [chat, `http://x${chat}`, '/proxy?url=https://api.openai.com/v1/models'])
+    assert.match(
+      await raw(port, request(target.replace('/proxy', '/Proxy'))),
+      /^HTTP\/1\.1 404 /,
+      target,
+    )
   for (const [form, expected] of [
     ['base-url', 200],
     ['parameter', 429],
