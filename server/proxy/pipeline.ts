@@ -251,7 +251,7 @@ async function forwardAdmitted(
   }
 
   // 9. Settle the ledger's row.
-  const model = observer === null ? inspected.model : loggedModel(observer.end())
+  const model = observer === null ? inspected.model : loggedModel(provider, observer.end())
   if (model !== inspected.model)
     context.progress = { step: 'admitted', route, isKeyInQuery: context.isKeyInQuery, key, model }
   const { code, stats } = await recorder.settle(result, model)

@@ -120,6 +120,32 @@ test('a request reaches the provider byte for byte, with our credential instead 
   )
 })
 
+test('the ledger has one name for a model, however a request spells it', async (t) => {
+  const served = await startServed(t, respond(200, JSON_TYPE, '{}'), (origin) => ({
+    GOOGLE_VERTEX_API_KEY: 'AQ.upstream',
+    TOLLMARK_UPSTREAM_VERTEX: origin,
+  }))
+  const VERTEX = 'https://aiplatform.googleapis.com'
+  const calls = [
+    { address: `${GOOGLE}/v1beta/models/gemini-x:generateContent`, body: '{}' },
+    { address: `${GOOGLE}/v1beta/cachedContents`, body: '{"model":"models/gemini-x"}' },
+    { address: `${VERTEX}/v1/publishers/google/models/gemini-x:generateContent`, body: '{}' },
+  ]
+  for (const models of [null, ['gemini-x'], ['other']]) {
+    const { secret } = await served.key({ models })
+    for (const { address, body } of calls) {
+      const got = await served.send(secret, address, { body, headers: JSON_TYPE })
+      if (models?.includes('other')) {
+        assert.match(got.body.toString(), /may not use the model \\"gemini-x\\"/, address)
+        continue
+      }
+      assert.equal(got.status, 200, address)
+      const id = headerOf(got.rawHeaders, 'x-proxy-request-id')!
+      assert.equal((await settled(served, id)).model, 'gemini-x', `${address} ${models}`)
+    }
+  }
+})
+
 test("every response has the ledger's request id beside the provider's own", async () => {
   const theirs = { 'X-Request-Id': 'theirs', 'X-Proxy-Request-Id': 'also theirs' }
   const served = await shareServed(respond(200, theirs, '{}'))

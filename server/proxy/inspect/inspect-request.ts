@@ -154,7 +154,7 @@ function inspectBuffered(
   if (inspection.strict) {
     const request = { provider, match, pathAndQuery, headers }
     const resolution = resolveModels(key.scope, request, inspection)
-    const model = modelOf(resolution, match)
+    const model = modelOf(provider, resolution, match)
     if (!resolution.ok) throw new GatewayError(resolution.code, resolution.message, [], model)
     const objects = resolution.objects.concat(trailerRefs)
     return { ...PLAIN, key, model, keepsResponse: resolution.kept, objects, body, outsideProse }
@@ -163,7 +163,10 @@ function inspectBuffered(
   return {
     ...PLAIN,
     key,
-    model: loggedModel(findings.model ?? headModel(match, pathAndQuery, exchange.headers)),
+    model: loggedModel(
+      provider,
+      findings.model ?? headModel(match, pathAndQuery, exchange.headers),
+    ),
     keepsResponse: findings.kept,
     objects: match.objects.concat(findings.mentioned, trailerRefs),
     body,

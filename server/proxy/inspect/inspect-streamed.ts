@@ -57,7 +57,7 @@ export function inspectStreamed(
   if (!key.scope.all) {
     const request = { provider, match, pathAndQuery, headers, isNamedLater }
     const resolution = resolveModels(key.scope, request, null)
-    const model = modelOf(resolution, match)
+    const model = modelOf(provider, resolution, match)
     if (!resolution.ok) throw new GatewayError(resolution.code, resolution.message, [], model)
     const body = streamedBody(target, begun, null)
     return { ...PLAIN, key, model, objects: resolution.objects, body }
@@ -69,7 +69,7 @@ export function inspectStreamed(
   const body = withLines(streamedBody(target, begun, watching), lines)
   return {
     key,
-    model: loggedModel(observer.model),
+    model: loggedModel(provider, observer.model),
     // The model is not known in time.
     keepsResponse: watching !== null,
     objects: match.objects,

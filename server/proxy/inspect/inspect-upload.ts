@@ -78,7 +78,7 @@ function uploaded(
   if (!key.scope.all) {
     const { headers } = exchange
     const resolution = resolveModels(key.scope, { provider, match, pathAndQuery, headers }, null)
-    model = modelOf(resolution, match)
+    model = modelOf(provider, resolution, match)
     if (!resolution.ok) throw new GatewayError(resolution.code, resolution.message, [], model)
     objects = resolution.objects
   }
@@ -86,7 +86,7 @@ function uploaded(
   return {
     ...PLAIN,
     key,
-    model: loggedModel(model),
+    model: loggedModel(provider, model),
     objects: objects.concat(named),
     body: withLines(body, lines),
     isUnread: body !== null,

@@ -4,6 +4,7 @@ import { withoutSecrets } from '../../common/secrets.ts'
 import { type WantedPaths, wantPaths } from '../json/paths.ts'
 import { idOf, NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
+import type { Provider } from '../providers/provider.ts'
 import { toolPaths, type ToolPaths } from './tool-models.ts'
 
 /** The places of a rule, grouped by what they name; paths are compiled once. */
@@ -93,9 +94,17 @@ export const MAX_IDS = 10_000
  */
 const MAX_LOGGED_LENGTH = 300
 
-/** The model for the ledger, which may be any text; null if there is none. */
-export function loggedModel(model: string | null | undefined): string | null {
-  return !model || model.length > MAX_LOGGED_LENGTH ? null : withoutSecrets(model)
+/**
+ * The model for the ledger, which may be any text, in the first of its spellings: usage is grouped
+ * by it. Null if there is none.
+ */
+export function loggedModel(
+  { modelNames }: Pick<Provider, 'modelNames'>,
+  model: string | null | undefined,
+): string | null {
+  if (!model) return null
+  const [name = model] = modelNames(model)
+  return name.length > MAX_LOGGED_LENGTH ? null : withoutSecrets(name)
 }
 
 /** A prefix before a colon that is part of the id: `ag:0684fac8:20250612:name:1a2b3c4d`. */

@@ -28,8 +28,12 @@ export type ModelResolution =
     } & InspectionError)
 
 /** The model for the log: the first one named, or the one that was refused. */
-export const modelOf = (resolution: ModelResolution, match: Match): string | null =>
-  loggedModel((resolution.ok ? resolution.models[0] : resolution.model) ?? match.model)
+export const modelOf = (
+  provider: Provider,
+  resolution: ModelResolution,
+  match: Match,
+): string | null =>
+  loggedModel(provider, (resolution.ok ? resolution.models[0] : resolution.model) ?? match.model)
 
 /** Whether a scoped key's body has to be read before the model is known. */
 export const needsBody = (match: Match): boolean =>
@@ -65,7 +69,7 @@ export function resolveModels(
     return {
       ok: false,
       code: 'model_not_allowed',
-      message: `This key may not use the model ${printable(refused)}.`,
+      message: `This key may not use the model ${printable(provider.modelNames(refused)[0] ?? refused)}.`,
       model: refused,
     }
   const hidden = inspected?.findings.hidden ?? null

@@ -121,7 +121,7 @@ export class MessageInspector {
     this.#row = row
     this.#key = key
     for (const name of models) this.#addModel(name)
-    this.model = loggedModel(models[0])
+    this.model = loggedModel(provider, models[0])
     this.#match = matchOf(row)
     this.#table = tableOf(row)
     this.#mediaText = mediaTextOf(row)
@@ -295,8 +295,7 @@ export class MessageInspector {
   #nameModel(scan: SignScan<ClientSign>): void {
     for (const place of this.#row.naming) {
       const name = scan.text(place)
-      // The bare name, as in the ledger's other rows: Gemini's clients write `models/…`.
-      if (name !== null) this.model = loggedModel(this.#provider.modelNames(name)[0]) ?? this.model
+      if (name !== null) this.model = loggedModel(this.#provider, name) ?? this.model
     }
   }
 
