@@ -45,14 +45,21 @@ test("every row names the provider's address, the key and the source", () => {
 })
 
 test('tollmark env prints lines that a shell can read', async () => {
-  const args = ['env', 'claude-code', '--key', 'tmk_x', '--url', 'https://ai.example.com/']
-  const { stdout } = spawnSync(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
-    encoding: 'utf8',
-  })
-  assert.equal(
-    stdout,
-    '# Claude Code → anthropic: environment\nexport ANTHROPIC_BASE_URL=https://ai.example.com/proxy/api.anthropic.com\nexport ANTHROPIC_AUTH_TOKEN=tmk_x\n',
-  )
+  for (const [url, settings, origin] of [
+    [['--url', 'https://ai.example.com/'], { PORT: '9000' }, 'https://ai.example.com'],
+    [[], { PORT: '9000' }, 'http://localhost:9000'],
+    [[], { TOLLMARK_PUBLIC_URL: 'https://ai.test' }, 'https://ai.test'],
+  ] as const) {
+    const args = ['env', 'claude-code', '--key', 'tmk_x', ...url]
+    const { stdout } = spawnSync(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
+      encoding: 'utf8',
+      env: { ...process.env, ...settings },
+    })
+    assert.equal(
+      stdout,
+      `# Claude Code → anthropic: environment\nexport ANTHROPIC_BASE_URL=${origin}/proxy/api.anthropic.com\nexport ANTHROPIC_AUTH_TOKEN=tmk_x\n`,
+    )
+  }
   assert.match(
     (await refusalOf(['env', 'nobody'])).detail,
     /There is no client "nobody"\. Choose from claude-code, /,

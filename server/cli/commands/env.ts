@@ -19,7 +19,7 @@ export const ENV: Command = {
     { flags: '--key <key>', summary: 'the proxy key to insert (tmk_…)' },
     {
       flags: '--url <url>',
-      summary: 'the address of the proxy (TOLLMARK_URL); default http://localhost:8484',
+      summary: 'the address of the proxy (TOLLMARK_URL); default TOLLMARK_PUBLIC_URL, or PORT here',
     },
     { flags: '--json', summary: 'print JSON' },
   ],
@@ -33,11 +33,12 @@ export const ENV: Command = {
     const rows = CLIENTS.filter((client) => client.id === id)
     if (id !== undefined && rows.length === 0)
       throw new Misuse(`There is no client "${id}". Choose from ${IDS.join(', ')}.`)
-    const { url } = readConfig({
+    const { commandLine, server } = readConfig({
       ...environment(process.cwd()),
       ...settingsFromFlags(values),
-    }).commandLine
-    const origin = (url?.href ?? 'http://localhost:8484').replace(/\/+$/, '')
+    })
+    const url = commandLine.url ?? server.publicUrl ?? new URL(`http://localhost:${server.port}`)
+    const origin = url.href.replace(/\/+$/, '')
     const key = values.text('key') ?? ANY_KEY
     const setups = (id === undefined ? CLIENTS : rows).map((client) => ({
       ...client,
