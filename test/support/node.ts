@@ -23,8 +23,7 @@ const PRELOADS = (process.env['NODE_OPTIONS'] ?? '')
   .filter((flag) => flag.startsWith('--import='))
 
 /**
- * Flags for short-lived test processes: a larger young generation from the start (MB), because with
- * the default of 1 MB a server's start alone causes twenty collections; and collections without
- * helper threads, which take 9 % of the CPU where other processes want the processors.
+ * Flags for short-lived test processes: a larger young generation from the start (MB). With the
+ * default of 1 MB, a server's start alone causes twenty collections.
  */
-export const TEST_FLAGS = ['--min-semi-space-size=16', '--single-threaded-gc', ...PRELOADS]
+export const TEST_FLAGS = ['--min-semi-space-size=16', ...PRELOADS]
