@@ -130,7 +130,8 @@ export function createSurface(
 
   api.onError((error, c) => {
     const problem = toProblem(error)
-    if (problem.status >= 500)
+    // The request's own line tells a refusal for lack of room: a 503 without a cause.
+    if (problem.status >= 500 && (problem.status !== 503 || problem.cause !== undefined))
       log.error(problem.detail, problem.cause ?? error, { request_id: c.get('requestId') })
     return problemResponse(c, problem)
   })

@@ -119,6 +119,12 @@ test("an account has at most 20 jobs waiting, and another account's first job ru
   const accepted = await convert(server.url, few, small)
   assert.equal(accepted.status, 202)
   assertProblem(await convert(server.url, few, small), 503, 'too_many_uploads')
+  // The request's own line says it all: no fault of the server's has to be found.
+  const errors = server.lines.filter((line) => line.includes('"level":"error"'))
+  assert.deepEqual(
+    errors.filter((line) => !line.includes('"msg":"request"')),
+    [],
+  )
 
   const worker = await startServer(t, { ...ASYNC, ...PLANS, TOLLMARK_DATA: server.data })
   const { id } = accepted.json<Job>()
