@@ -78,7 +78,7 @@ const shownHosts = ({ hosts, sites = [] }: ProviderRow): string =>
 
 const docsOf = (rows: readonly RowFile[]): string =>
   [
-    '| provider | id | its setting | hosts |',
+    '| provider | id | setting for its credential | hosts |',
     '|---|---|---|---|',
     ...rows.map(
       ({ row }) => `| ${row.name} | \`${row.id}\` | \`${row.variable}\` | ${shownHosts(row)} |`,
