@@ -75,8 +75,9 @@ export function install(root, set) {
   try {
     // Under an old Node npm leaves out optional packages that need a newer one, such as the
     // dashboard's builder. So it first installs the server's packages, which bring a recent Node,
-    // and adds the others under that.
-    const steps = isRecentNode() ? [set] : ['serve', set]
+    // and adds the builder's under that.
+    const builds = set === 'build' || set === 'dev'
+    const steps = builds && !isRecentNode() ? ['serve', set] : [set]
     // Another process may have just done it.
     for (const step of steps) if (!has(root, step)) addPackages(root, step)
   } finally {

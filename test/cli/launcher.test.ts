@@ -188,24 +188,36 @@ test('packages for builds and tests are added once, even by concurrent processes
   assert.equal(existsSync(join(here.modules, '..', '.installing')), false)
 })
 
-test('on an old Node, the packages that contain a recent one are installed first, and npm uses it', async (t) => {
-  const here = clone(t, null)
-  const bin = join(here.modules, '.bin')
-  mkdirSync(bin)
-  symlinkSync(process.execPath, join(bin, 'node'))
-  const old = { ...process.versions, node: '20.0.0' }
-  const pretend = `Object.defineProperty(process, 'versions', { value: ${JSON.stringify(old)} })`
-  await launch(
-    [
-      `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
-      join(here.modules, '..', 'scripts', 'launch.mjs'),
-      '--build',
-      'program.mjs',
-    ],
-    join(here.modules, '..', 'bin'),
-  )
-  assert.deepEqual(here.npm(), ['ci --omit=dev --workspace=server', 'install --no-save --omit=dev'])
-  assert.deepEqual(here.nodes(), [join(bin, 'node'), join(bin, 'node')])
+/** TABLE of what an old Node is asked to run, and how it calls npm. */
+const ON_OLD_NODE: [args: string[], env: Record<string, string>, npm: string[]][] = [
+  [['--build'], {}, ['ci --omit=dev --workspace=server', 'install --no-save --omit=dev']],
+  [[], { S3_BUCKET: 'files' }, ['ci --omit=dev --workspace=server --include-workspace-root']],
+]
+
+test('on an old Node, the packages that contain a recent one are installed before a builder, and npm uses it', async (t) => {
+  for (const [args, env, npm] of ON_OLD_NODE) {
+    const here = clone(t, null)
+    const bin = join(here.modules, '.bin')
+    mkdirSync(bin)
+    symlinkSync(process.execPath, join(bin, 'node'))
+    const old = { ...process.versions, node: '20.0.0' }
+    const pretend = `Object.defineProperty(process, 'versions', { value: ${JSON.stringify(old)} })`
+    await launch(
+      [
+        `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
+        join(here.modules, '..', 'scripts', 'launch.mjs'),
+        ...args,
+        'program.mjs',
+      ],
+      join(here.modules, '..', 'bin'),
+      { env },
+    )
+    assert.deepEqual(here.npm(), npm)
+    assert.deepEqual(
+      here.nodes(),
+      npm.map(() => join(bin, 'node')),
+    )
+  }
 })
 
 test('the Node from npm must be the pinned one, or it is not run', async (t) => {
