@@ -210,3 +210,7 @@ function largestOf<T>(deque: Deque<T>, sizeOf: (item: T) => number): T | undefin
     if (largest === undefined || sizeOf(item) > sizeOf(largest)) largest = item
   return largest
 }
+
+/** Creates a queue without a bound, of items that say whose they are. */
+export const unboundedQueue = <T extends { readonly owner: Owner }>(): AccountKeyQueue<T> =>
+  new AccountKeyQueue<T>(Infinity, ({ owner }) => owner)

@@ -1,15 +1,12 @@
 // Spreads costly work: a bounded amount in each turn of the event loop, and waiting work in turns
 // by owner.
-import { AccountKeyQueue, type Owner } from './account-key-queue.ts'
+import { unboundedQueue, type Owner } from './account-key-queue.ts'
 
 interface Waiting {
   readonly owner: Owner
   readonly cost: number
   work(): void
 }
-
-const newQueue = (): AccountKeyQueue<Waiting> =>
-  new AccountKeyQueue<Waiting>(Infinity, ({ owner }) => owner)
 
 /**
  * Does a bounded amount of work in one turn of the event loop. The amount is counted in pieces or
@@ -25,7 +22,7 @@ export class TurnBudget {
   /** What is left of the budget until it is renewed. */
   #left: number
   #isNextPlanned = false
-  #waiting = newQueue()
+  #waiting = unboundedQueue<Waiting>()
 
   /** @param limit the amount of work in one turn of the event loop */
   constructor(limit: number) {
@@ -84,7 +81,7 @@ export class TurnBudget {
         work()
       }
     // Owners with nothing waiting are forgotten.
-    if (this.#waiting.size === 0) this.#waiting = newQueue()
+    if (this.#waiting.size === 0) this.#waiting = unboundedQueue()
   }
 }
 

@@ -1,6 +1,6 @@
 // Bounds how much work is in progress at the same time, by key, by account and in total. The rest
 // waits, in turns by owner.
-import { AccountKeyQueue, type Owner } from './account-key-queue.ts'
+import { unboundedQueue, type Owner } from './account-key-queue.ts'
 import { OwnerCounts } from './owner-counts.ts'
 
 /** How many pieces of work may be in progress. */
@@ -15,15 +15,12 @@ interface Waiting {
   begin(): void
 }
 
-const newQueue = (): AccountKeyQueue<Waiting> =>
-  new AccountKeyQueue<Waiting>(Infinity, ({ owner }) => owner)
-
 /** The slots of one kind of work, shared by all owners. */
 export class WorkSlots {
   readonly #limits: WorkLimits
   #inProgress = 0
   readonly #counts = new OwnerCounts()
-  #waiting = newQueue()
+  #waiting = unboundedQueue<Waiting>()
   #isBeginning = false
 
   constructor(limits: WorkLimits) {
@@ -46,7 +43,7 @@ export class WorkSlots {
     while (this.#waiting.size > 0 && this.#beginNext());
     this.#isBeginning = false
     // Owners with nothing waiting are forgotten.
-    if (this.#waiting.size === 0) this.#waiting = newQueue()
+    if (this.#waiting.size === 0) this.#waiting = unboundedQueue()
   }
 
   #beginNext(): boolean {

@@ -1,7 +1,7 @@
 // Schedules inspection. Bodies are inspected on the main thread, so a long one is cut into slices.
 // The event loop runs between two slices. Accounts take turns, and so do the keys of each account,
 // so that a body delays others by at most one slice.
-import { AccountKeyQueue, type Owner } from '../../common/fairness/account-key-queue.ts'
+import { unboundedQueue, type Owner } from '../../common/fairness/account-key-queue.ts'
 
 /** Work that is done in steps. */
 export interface SlicedTask {
@@ -49,18 +49,12 @@ interface Entry {
   state: 'queued' | 'waiting' | 'over'
 }
 
-/**
- * Creates the queue of entries that wait for a turn; it may contain entries that were cancelled
- * since.
- */
-const newQueue = (): AccountKeyQueue<Entry> =>
-  new AccountKeyQueue<Entry>(Infinity, ({ owner }) => owner)
-
 /** Inspects bodies in slices, taking turns by account and key. One per process. */
 export class InspectionQueue {
   readonly #now: () => number
   readonly #defer: (turn: () => void) => void
-  #queued = newQueue()
+  /** Entries that wait for a turn; some may have been cancelled since. */
+  #queued = unboundedQueue<Entry>()
   #scheduled = false
 
   /**
@@ -110,7 +104,7 @@ export class InspectionQueue {
     while (entry?.state === 'over') [entry] = this.#queued.take(1)
     if (entry !== undefined) this.#serve(entry)
     // Owners with nothing waiting are forgotten.
-    if (this.#queued.size === 0) this.#queued = newQueue()
+    if (this.#queued.size === 0) this.#queued = unboundedQueue()
     this.#schedule()
   }
 
