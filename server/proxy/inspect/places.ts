@@ -94,16 +94,20 @@ export const MAX_IDS = 10_000
  */
 const MAX_LOGGED_LENGTH = 300
 
+/** A model in the first of its spellings, by which people know it: `gemini-x` for `models/gemini-x`. */
+export const bareModel = ({ modelNames }: Pick<Provider, 'modelNames'>, model: string): string =>
+  modelNames(model)[0] ?? model
+
 /**
- * The model for the ledger, which may be any text, in the first of its spellings: usage is grouped
- * by it. Null if there is none.
+ * The model for the ledger, which may be any text, as `bareModel`: usage is grouped by it. Null if
+ * there is none.
  */
 export function loggedModel(
-  { modelNames }: Pick<Provider, 'modelNames'>,
+  provider: Pick<Provider, 'modelNames'>,
   model: string | null | undefined,
 ): string | null {
   if (!model) return null
-  const [name = model] = modelNames(model)
+  const name = bareModel(provider, model)
   return name.length > MAX_LOGGED_LENGTH ? null : withoutSecrets(name)
 }
 

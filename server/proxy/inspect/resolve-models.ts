@@ -9,7 +9,7 @@ import type { Provider } from '../providers/provider.ts'
 import type { ToolRun } from './tool-models.ts'
 import { ambiguous, unknownModel, type InspectionError } from './inspection-error.ts'
 import type { Inspection } from './inspection.ts'
-import { loggedModel } from './places.ts'
+import { bareModel, loggedModel } from './places.ts'
 
 /**
  * Names in the providers' spelling (`models/gemini-x`, an ARN, a deployment), in the order of the
@@ -69,7 +69,7 @@ export function resolveModels(
     return {
       ok: false,
       code: 'model_not_allowed',
-      message: `This key may not use the model ${printable(provider.modelNames(refused)[0] ?? refused)}.`,
+      message: `This key may not use the model ${printable(bareModel(provider, refused))}.`,
       model: refused,
     }
   const hidden = inspected?.findings.hidden ?? null
