@@ -18,21 +18,22 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { Socket } from 'node:net'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 const here = import.meta.dirname
 const dist = join(here, 'dist')
 const current = join(dist, 'current')
 
-/** What a build is made from. */
+/** What a build is made from: files, and folders with all their files. */
 const SOURCES = [
-  'src/**/*.{ts,tsx,css}',
-  'public/*',
+  'src',
+  'public',
   'index.html',
   'vite.config.ts',
   'build.ts',
@@ -40,9 +41,20 @@ const SOURCES = [
   '../package-lock.json',
 ]
 
+/** The files of SOURCES, in order. Node's glob would take 40 ms of every start. */
+const sourceFiles = (): string[] =>
+  SOURCES.flatMap((source) =>
+    statSync(join(here, source)).isFile()
+      ? source
+      : readdirSync(join(here, source), { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map(({ parentPath, name }) => relative(here, join(parentPath, name)))
+          .sort(),
+  )
+
 function hashOfSources(): string {
   const hash = createHash('sha256')
-  for (const file of globSync(SOURCES, { cwd: here }).sort())
+  for (const file of sourceFiles())
     hash
       .update(file)
       .update('\0')

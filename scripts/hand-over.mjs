@@ -39,14 +39,12 @@ export function findNode(find) {
 // A larger young generation saves nothing and takes more memory: 280 MB at 2,000 open streams
 // instead of 240. With half of it, a request costs a tenth more. Buffers that were read count as
 // heap memory until a young collection; without room for them every 20 MB of bodies cause a full
-// collection: 3.0 ms instead of 1.7 for a body of 300 KB. The collector is exposed so that the
-// server can collect only young objects, in time (server/http1/read-memory.ts).
+// collection: 3.0 ms instead of 1.7 for a body of 300 KB.
 const flags = [
   '--conditions=tollmark',
   '--disable-warning=ExperimentalWarning',
   '--max-semi-space-size=16',
   '--initial-old-space-size=128',
-  '--expose-gc',
 ]
 
 /**

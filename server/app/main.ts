@@ -6,11 +6,12 @@ import { countBuffersTowardHeapLimit } from '../common/external-memory.ts'
 import { openLog, type Log } from '../common/log.ts'
 import { openLogSink } from '../common/log-sink.ts'
 import { freeMemoryWhenIdle } from '../common/idle-memory.ts'
-import { limitThreadHeaps } from '../common/thread-heaps.ts'
 import { environment, readConfig, unknownSettings, type Config } from '../config/settings.ts'
+import { sqlitePath } from '../store/open.ts'
 import { removeScratchFolders } from '../store/scratch.ts'
 import { transientProblem } from '../store/transient-errors.ts'
-import { serve, type Running, type ServeOptions } from './serve.ts'
+import { openStoreBySettings } from './open-store.ts'
+import type { Running, ServeOptions } from './serve.ts'
 import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from './signals.ts'
 
 /** Options of the process besides its settings. */
@@ -41,8 +42,6 @@ export async function main(
   const log = openLog(config.server.logLevel, sink)
   for (const unknown of unknownSettings(env, config.customProviders))
     log.warn('unknown setting', unknown)
-  limitThreadHeaps()
-  countBuffersTowardHeapLimit()
   const signals = handleStopSignals()
   // Everything in one call, so that no line of the log stands between.
   const write = (...lines: Line[]): void =>
@@ -72,6 +71,8 @@ export async function main(
       { setup_url: setupLink },
     ])
   write(...found)
+  // Threads load faster before this (thread-heaps.ts).
+  countBuffersTowardHeapLimit()
   freeMemoryWhenIdle()
   await shutDownOn(signals, running, config, log)
 }
@@ -89,7 +90,7 @@ async function startUnlessStopped(
 ): Promise<Running> {
   const stopping = new AbortController()
   let isWaiting = false
-  const started = serve(config, log, {
+  const started = load(config, log, {
     ...options,
     signal: stopping.signal,
     onWaiting: (url, error) => {
@@ -108,6 +109,25 @@ async function startUnlessStopped(
   )
   await Promise.race([closed, sleep(CLOSE_MS)])
   process.exit(isWaiting ? 0 : exitCodeOf(result))
+}
+
+/** Loads the server and starts it. Meanwhile a SQLite file is opened, by its own thread. */
+async function load(config: Config, log: Log, options: ServeOptions): Promise<Running> {
+  const { storage } = config
+  if (sqlitePath(storage) === null) return (await import('./serve.ts')).serve(config, log, options)
+  const opening = openStoreBySettings(storage, log, Date.now())
+  // Until `serve` waits for it.
+  opening.catch(() => {})
+  try {
+    const { serve } = await import('./serve.ts')
+    return await serve(config, log, { ...options, opening })
+  } catch (error) {
+    await opening.then(
+      (store) => store.close(),
+      () => {},
+    )
+    throw error
+  }
 }
 
 /** The store may go down during startup. That is no bug, so print no stack. */

@@ -51,6 +51,8 @@ export interface ServeOptions {
   onWaiting?: (url: string, error: unknown) => void
   /** Ends the wait for the database. */
   signal?: AbortSignal
+  /** The store, if it is already being opened. */
+  opening?: Promise<Store>
 }
 
 /**
@@ -62,8 +64,9 @@ export interface ServeOptions {
 export async function serve(
   config: Config,
   logged: Log,
-  { clock = Date.now, warm = true, dashboardBuilt = null, onWaiting, signal }: ServeOptions = {},
+  options: ServeOptions = {},
 ): Promise<Running> {
+  const { clock = Date.now, warm = true, dashboardBuilt = null, onWaiting, opening } = options
   await using starting = new AsyncDisposableStack()
   const { server } = config
   const { log, metrics } = await openTelemetry(config, logged, clock, starting)
@@ -85,10 +88,10 @@ export async function serve(
     onWaiting?.(listening.url, error)
   }
   const open = (opened: AsyncDisposableStack): Promise<Opened> =>
-    openParts({ ...surface, config, warm, dashboardBuilt }, opened)
+    openParts({ ...surface, config, warm, dashboardBuilt }, opened, opening)
   const isRemote = config.storage.databaseUrl?.protocol.startsWith('postgres') === true
   const parts = isRemote
-    ? await openWhenReachable(open, starting, waitForStore, signal)
+    ? await openWhenReachable(open, starting, waitForStore, options.signal)
     : await open(starting)
   const { storage, web, deps } = parts
   readiness.opened(storage, web?.proxied.admission)
@@ -167,9 +170,10 @@ interface Opened {
 async function openParts(
   given: SurfaceDependencies & Pick<CommonDependencies, 'config' | 'warm' | 'dashboardBuilt'>,
   opened: AsyncDisposableStack,
+  opening: Promise<Store> | undefined,
 ): Promise<Opened> {
   const { config, log, clock } = given
-  const storage = await openStorage(config, log, clock, opened)
+  const storage = await openStorage(config, log, clock, opened, opening)
   const { store } = storage
   await setUpBySettings(store, config.accounts, clock())
   const needsSetup = await setupRequired(store)

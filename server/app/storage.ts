@@ -12,8 +12,9 @@ import { readPem } from '../store/backup/backup.ts'
 import { readRecipient } from '../store/backup/encryption.ts'
 import { startShipping } from '../store/backup/journal.ts'
 import { prepareTarget } from '../store/backup/target.ts'
-import { openStore, type Store } from '../store/open.ts'
+import type { Store } from '../store/open.ts'
 import { openScratch, type Scratch } from '../store/scratch.ts'
+import { openStoreBySettings } from './open-store.ts'
 
 /** All storage that outlives a request. Closed with the stack that it was opened on. */
 export interface Storage {
@@ -26,6 +27,7 @@ export interface Storage {
 /**
  * Opens the storage of a process.
  *
+ * @param opening the store, if it is already being opened
  * @throws SetupError if the store cannot be opened, or the folder of backups cannot be written
  */
 export async function openStorage(
@@ -33,13 +35,11 @@ export async function openStorage(
   log: Log,
   clock: () => number,
   starting: AsyncDisposableStack,
+  opening?: Promise<Store>,
 ): Promise<Storage> {
-  const onFailure = (error: Error): void => {
-    log.error('the store has failed; the process ends', error)
-    process.exit(1)
-  }
-  const { data, databaseUrl } = storage
-  const store = starting.use(await openStore({ data, databaseUrl, now: clock(), onFailure }))
+  const { data } = storage
+
+  const store = starting.use(await (opening ?? openStoreBySettings(storage, log, clock())))
   const onLateHeartbeat = (error: unknown): void =>
     log.error('the heartbeat of this instance cannot be stored', error)
   const instance = starting.use(await enterInstance(store, clock, onLateHeartbeat, server.role))

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { openFailure, sqlitePath, type StoreOptions } from './open.ts'
 import { Connection } from './sqlite/connection.ts'
 import { pendingOn } from './sqlite/migrate.ts'
-import { MIGRATIONS } from './migrations/index.ts'
+import { MIGRATION_NAMES } from './migrations/names.ts'
 
 /** The state of a store. */
 export interface InspectedStore {
@@ -40,7 +40,7 @@ export async function inspectStore(
     return {
       store: 'sqlite',
       isEmpty: true,
-      pending: MIGRATIONS.map(({ name }) => name),
+      pending: MIGRATION_NAMES,
       version,
       ...NO_SPACE,
     }
@@ -50,7 +50,7 @@ export async function inspectStore(
     const pending = pendingOn(connection)
     return {
       store: 'sqlite',
-      isEmpty: pending.length === MIGRATIONS.length,
+      isEmpty: pending.length === MIGRATION_NAMES.length,
       pending,
       version,
       ...spaceOf(connection),

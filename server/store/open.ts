@@ -130,7 +130,7 @@ export async function openStore({
   // Loaded only if it is used: loading the driver takes longer than opening SQLite.
   // oxlint-disable-next-line typescript/no-non-null-assertion -- sqlitePath gives null for an address only
   if (path === null) return (await import('./postgres/open.ts')).openPostgres(databaseUrl!, now)
-  prepare(path, now)
+  await prepare(path, now)
 
   const listeners = new Set<() => void>()
   const changed = (): void => listeners.forEach((listener) => listener())
@@ -196,14 +196,14 @@ function readHere(reader: Connection, one: Statement): StatementResult {
 }
 
 /** Migrates the file, and turns every failure to open it into a SetupError. */
-function prepare(path: string, now: number): void {
+async function prepare(path: string, now: number): Promise<void> {
   let connection: Connection | undefined
   try {
     // Readable only by its owner, even if the folder is open to others; SQLite's extra files get
     // the same mode.
     closeSync(openSync(path, 'a', 0o600))
     connection = new Connection(path, 'write')
-    migrate(connection, queryBuilder('sqlite'), now)
+    await migrate(connection, queryBuilder('sqlite'), now)
   } catch (thrown) {
     throw openFailure(path, thrown)
   } finally {

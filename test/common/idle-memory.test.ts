@@ -35,7 +35,14 @@ const PROGRAM = `
 test('an idle process gives the memory of a burst back', async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [...NODE_FLAGS, '--max-semi-space-size=16', '--input-type=module', '--eval', PROGRAM],
+    [
+      ...NODE_FLAGS,
+      '--expose-gc',
+      '--max-semi-space-size=16',
+      '--input-type=module',
+      '--eval',
+      PROGRAM,
+    ],
     { timeout: PATIENCE_MS },
   )
   const [before, after] = JSON.parse(stdout) as [number, number]

@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { test } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import * as z from 'zod'
 import { countRead } from '../../server/http1/read-memory.ts'
 import { until } from '../support/until.ts'
@@ -12,10 +10,6 @@ const { NODE_PERFORMANCE_GC_MINOR, NODE_PERFORMANCE_GC_FLAGS_FORCED } = constant
 /** The entry as https://nodejs.org/api/perf_hooks.html#performanceentrydetail has it. */
 const GC = z.object({ detail: z.object({ kind: z.number(), flags: z.number() }) })
 const MB = 1024 * 1024
-
-// As the launcher does.
-setFlagsFromString('--expose-gc')
-globalThis.gc ??= runInNewContext('gc') as NodeJS.GCFunction
 
 test('reading a fixed number of bytes triggers a young collection and no full one', async () => {
   const kinds: number[] = []

@@ -2,11 +2,7 @@
 import { join } from 'node:path'
 
 /** Node's flags, as the launcher sets them. */
-export const NODE_FLAGS = [
-  '--conditions=tollmark',
-  '--disable-warning=ExperimentalWarning',
-  '--expose-gc',
-]
+export const NODE_FLAGS = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning']
 
 /** The command line; with `serve`, the server. */
 export const MAIN = join(import.meta.dirname, '../../server/cli/main.ts')

@@ -2,6 +2,7 @@
 // with one result or one error.
 import { Readable } from 'node:stream'
 import { parentPort } from 'node:worker_threads'
+import { collectGarbage } from '../../common/collect-garbage.ts'
 import { Problem } from '../../common/errors.ts'
 import { serializeError } from '../serialized-error.ts'
 import type { UploadStart, ThreadMessage, ThreadRequest } from './upload-receiver.ts'
@@ -42,15 +43,12 @@ const COLLECT_EVERY_BYTES = 8 * 1024 * 1024
 
 let uncollected = 0
 
-/**
- * Frees pieces that were written: V8 lets 20 MB of them gather. Does nothing where Node runs
- * without `--expose-gc`.
- */
+/** Frees pieces that were written: V8 lets 20 MB of them gather. */
 function collectPieces(bytes: number): void {
   uncollected += bytes
   if (uncollected < COLLECT_EVERY_BYTES) return
   uncollected = 0
-  globalThis.gc?.({ type: 'minor', execution: 'sync' })
+  collectGarbage({ type: 'minor', execution: 'sync' })
 }
 
 port.on('message', (message: ThreadRequest) => {

@@ -9,7 +9,7 @@ import { SetupError, codeOf } from '../../common/errors.ts'
 import { randomText } from '../../common/ids.ts'
 import type { Config } from '../../config/settings.ts'
 import { inspectStore } from '../inspect.ts'
-import { MIGRATIONS } from '../migrations/index.ts'
+import { MIGRATION_NAMES } from '../migrations/names.ts'
 import { sqlitePath } from '../open.ts'
 import { openReadingThread } from '../sqlite/reader-client.ts'
 import { encryptFor } from './encryption.ts'
@@ -58,13 +58,13 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const writer = await writeBackup(target, `tollmark-${createdAt.replaceAll(':', '-')}`, storage)
   try {
     const files = await writeFiles(options, store, writer)
-    const applied = MIGRATIONS.filter(({ name }) => !pending.includes(name))
+    const applied = MIGRATION_NAMES.filter((name) => !pending.includes(name))
     const manifest: Manifest = {
       object: 'backup_manifest',
       version: 1,
       created_at: createdAt,
       store,
-      schema: applied.at(-1)?.name ?? null,
+      schema: applied.at(-1) ?? null,
       encrypted: recipient !== null,
       files,
     }

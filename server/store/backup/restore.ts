@@ -8,7 +8,7 @@ import { SetupError, codeOf } from '../../common/errors.ts'
 import { randomText } from '../../common/ids.ts'
 import type { Config } from '../../config/settings.ts'
 import { inspectStore } from '../inspect.ts'
-import { MIGRATIONS } from '../migrations/index.ts'
+import { MIGRATION_NAMES } from '../migrations/names.ts'
 import { makeDataFolder, sqlitePath } from '../open.ts'
 import { decryptWith } from './encryption.ts'
 import { applyJournal } from './journal.ts'
@@ -96,7 +96,7 @@ async function assertFits(
     throw new SetupError(
       'There is a store already. Stop its servers, and restore into an empty data folder or database.',
     )
-  if (schema !== null && !MIGRATIONS.some(({ name }) => name === schema))
+  if (schema !== null && !MIGRATION_NAMES.some((name) => name === schema))
     throw new SetupError(
       `The backup was made by a newer version of Tollmark (it has ${schema}). Restore it with that version.`,
     )

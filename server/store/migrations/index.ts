@@ -1,7 +1,8 @@
 // TABLE of migrations, in their order. A migration that has been released never changes; the next
-// change is a new row.
+// change is a new row, here and in names.ts.
 import type { SchemaModule } from 'kysely'
 import type { Query } from '../statement.ts'
+import type { MigrationName } from './names.ts'
 import { accounts } from './0001-accounts.ts'
 import { quota } from './0002-quota.ts'
 import { blobs } from './0003-blobs.ts'
@@ -56,7 +57,7 @@ import { compactIndexes } from './0105-compact-indexes.ts'
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
-  readonly name: string
+  readonly name: MigrationName
   /**
    * SQL that only PostgreSQL runs, before the transaction, each statement on its own: slow work
    * without locks on tables. It may run again, if a process is killed meanwhile.

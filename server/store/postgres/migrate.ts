@@ -3,7 +3,8 @@
 import { Client, DatabaseError } from 'pg'
 import { SetupError } from '../../common/errors.ts'
 import type { Migration } from '../migrations/index.ts'
-import { CREATE_MIGRATIONS, SELECT_MIGRATIONS, pending } from '../sqlite/migrate.ts'
+import type { MigrationName } from '../migrations/names.ts'
+import { CREATE_MIGRATIONS, SELECT_MIGRATIONS, pendingNames } from '../sqlite/migrate.ts'
 import { statement, type QueryBuilder } from '../statement.ts'
 import { StoreUnreachable } from '../unreachable.ts'
 import { isAway, reasonOf } from './error.ts'
@@ -45,8 +46,10 @@ async function runPending(
 ): Promise<Migration | null> {
   await client.query('begin')
   await client.query(CREATE_MIGRATIONS)
+  const names = pendingNames((await client.query(SELECT_MIGRATIONS)).rows)
+  const migrations = names.length === 0 ? [] : (await import('../migrations/index.ts')).MIGRATIONS
   let next: Migration | null = null
-  for (const migration of pending((await client.query(SELECT_MIGRATIONS)).rows)) {
+  for (const migration of migrations.filter(({ name }) => names.includes(name))) {
     if (migration.prepare !== undefined && migration !== prepared) {
       next = migration
       break
@@ -68,16 +71,18 @@ async function runPending(
  *
  * @throws SetupError as `migrate`
  */
-export async function inspectPostgres(
-  url: URL,
-): Promise<{ readonly pending: string[]; readonly isEmpty: boolean; readonly version: string }> {
+export async function inspectPostgres(url: URL): Promise<{
+  readonly pending: readonly MigrationName[]
+  readonly isEmpty: boolean
+  readonly version: string
+}> {
   return withClient(url, async (client) => {
     const { rows } = await client.query<{ found: boolean; version: string }>(
       `select to_regclass('migrations') is not null as found, current_setting('server_version') as version`,
     )
     const { found = false, version = '' } = rows[0] ?? {}
     const applied: unknown[] = found ? (await client.query(SELECT_MIGRATIONS)).rows : []
-    return { pending: pending(applied).map(({ name }) => name), isEmpty: !found, version }
+    return { pending: pendingNames(applied), isEmpty: !found, version }
   })
 }
 
