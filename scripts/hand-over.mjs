@@ -48,22 +48,34 @@ const flags = [
 ]
 
 /**
- * Runs a program and exits with its exit code, or, as shells do, with 128 + the number of the
- * signal that ended it.
+ * Runs a program in place of this process where Node can do that (22.15 or newer, not on Windows):
+ * a supervisor then sees the program itself, whatever signal it sends, and it takes 12 MB less.
+ * Elsewhere, or if this process `stays`, runs it as a child, passes signals on, and exits with its
+ * exit code, or, as shells do, with 128 + the number of the signal that ended it.
  *
  * @param {string} node path of the Node that runs it
  * @param {string[]} args the program and its arguments
  * @param {string} cache a folder for compiled code, which saves a third of the start time
- * @param {string[]} more further flags for that Node
+ * @param {{ more?: string[], stays?: boolean }} options further flags for that Node; whether this
+ *   process has work of its own
  */
-export function handOver(node, args, cache, more = []) {
-  const child = spawn(node, [...flags, ...more, ...args], {
-    stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: cache, ...process.env },
-  })
+export function handOver(node, args, cache, { more = [], stays = false } = {}) {
+  const line = [...flags, ...more, ...args]
+  const env = { NODE_COMPILE_CACHE: cache, ...process.env }
+  if (!stays) replaceProcess(node, line, env)
+  const child = spawn(node, line, { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => stop(`${node} could not be started (${error.message}).`))
   child.on('exit', (code, signal) =>
     process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)),
   )
+}
+
+/** Returns only where that is not possible. Its warning that it is experimental is not printed. */
+function replaceProcess(node, args, env) {
+  try {
+    process.execve?.(node, [node, ...args], env)
+  } catch {
+    // It runs as a child.
+  }
 }

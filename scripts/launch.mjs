@@ -35,14 +35,9 @@ function bundle(node, folder) {
   return child.pid
 }
 
-/**
- * The flag that makes a server load its packages from bundles, which saves a third of its start and
- * 24 MB. None if there are no current bundles; then they are built in the background.
- */
-function bundled(node) {
-  const { folder, flag } = bundlesOf(root)
-  if (existsSync(folder)) return [flag]
-  const bundleLater = () => {
+/** Bundles packages for the next start, once this one no longer needs the processor. */
+function bundleLater(node, folder) {
+  const start = () => {
     const pid = bundle(node, folder)
     try {
       if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW)
@@ -50,8 +45,7 @@ function bundled(node) {
       // The priority is optional.
     }
   }
-  setTimeout(bundleLater, BUNDLE_AFTER_MS).unref()
-  return []
+  setTimeout(start, BUNDLE_AFTER_MS).unref()
 }
 
 const wish = /^--(build|dev)$/.exec(process.argv[2] ?? '')?.[1]
@@ -62,11 +56,15 @@ const node = findNode((name) => {
   const path = join(modules, name, 'bin', 'node')
   return existsSync(path) ? path : undefined
 })
+const { folder, flag } = bundlesOf(root)
 // A server's first start: its packages for builds are now installed, and it may be stopped soon.
-if (file === DASHBOARD) bundle(node, bundlesOf(root).folder)
-handOver(
-  node,
-  [join(root, file), ...rest],
-  join(modules, '.cache', 'compiled'),
-  rest[0] === 'serve' ? bundled(node) : [],
-)
+if (file === DASHBOARD) bundle(node, folder)
+const isServer = rest[0] === 'serve'
+// With bundles a server starts in two thirds of the time, and takes 24 MB less.
+const isBundled = isServer && existsSync(folder)
+const stays = isServer && !isBundled
+if (stays) bundleLater(node, folder)
+handOver(node, [join(root, file), ...rest], join(modules, '.cache', 'compiled'), {
+  more: isBundled ? [flag] : [],
+  stays,
+})

@@ -13,6 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { constants } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
@@ -78,7 +79,7 @@ function clone(
   symlinkSync(process.execPath, join(bin, 'node'))
   writeFileSync(
     join(folder, 'program.mjs'),
-    'const [how] = process.argv.slice(2)\nif (how === "serve") console.error(process.execArgv.join(" "))\nelse if (how === "wait") { console.log("ready"); setInterval(() => {}, 1000) } else process.exit(Number(how))\n',
+    'const args = process.argv.slice(2)\nconsole.error(process.pid, process.execArgv.join(" "))\nif (args.includes("wait")) { console.log("ready"); setInterval(() => {}, 1000) } else process.exit(Number(args[0]) || 0)\n',
   )
   return {
     modules,
@@ -95,7 +96,7 @@ async function launch(
   args: string[],
   bin: string,
   { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
-): Promise<{ code: number | null; err: string }> {
+): Promise<{ code: number; err: string; pid: number | undefined }> {
   const child = spawn(process.execPath, args, {
     cwd,
     env: { ...process.env, ...env, PATH: `${bin}${delimiter}${process.env['PATH']}` },
@@ -105,8 +106,9 @@ async function launch(
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
   if (args.includes('wait'))
     child.stdout.once('data', () => child.kill(args.at(-1) as NodeJS.Signals))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, err }
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals]
+  // As shells say it.
+  return { code: code ?? 128 + constants.signals[signal], err, pid: child.pid }
 }
 
 /** TABLE of what is installed, how the launcher is called, and what it tells npm. */
@@ -338,7 +340,23 @@ test(
   { skip: process.platform === 'win32' },
   async (t) => {
     const here = clone(t, ALL)
-    assert.equal((await here.run('program.mjs', 'wait', 'SIGINT')).code, 130)
-    assert.equal((await here.run('program.mjs', 'wait', 'SIGTERM')).code, 143)
+    // A server without bundles is a child of the launcher.
+    for (const args of [[], ['serve']]) {
+      assert.equal((await here.run('program.mjs', ...args, 'wait', 'SIGINT')).code, 130)
+      assert.equal((await here.run('program.mjs', ...args, 'wait', 'SIGTERM')).code, 143)
+    }
+  },
+)
+
+test(
+  'a program takes the place of the launcher',
+  { skip: process.execve === undefined },
+  async (t) => {
+    const here = clone(t, ALL)
+    const { err, pid } = await here.run('program.mjs', '0')
+    assert.match(err, new RegExp(`^${pid} .*\n$`))
+    mkdirSync(bundlesOf(join(here.modules, '..')).folder, { recursive: true })
+    const server = await here.run('program.mjs', 'serve')
+    assert.match(server.err, new RegExp(`^${server.pid} .*\n$`))
   },
 )
