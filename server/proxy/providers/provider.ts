@@ -38,6 +38,8 @@ type ErrorValue = string | boolean | null | ErrorTemplate | readonly ErrorValue[
 /** How a provider counts tokens. See usage/usage.ts. */
 export type UsageKind =
   | 'openai'
+  /** OpenAI's names, and without output a total is the input. */
+  | 'embedding'
   | 'xai'
   | 'perplexity'
   | 'anthropic'

@@ -108,6 +108,7 @@ function readUsage(usage: Readonly<Record<string, unknown>>, kind: UsageKind): U
     return parts(gemini(usage))
   if ('total_input_tokens' in usage || 'total_output_tokens' in usage)
     return parts(interactions(usage))
+  if (isAiSdks(usage)) return parts(aiSdk(usage))
   if (
     ['inputTokens', 'outputTokens', 'inputTokenCount', 'outputTokenCount'].some(
       (name) => name in usage,
@@ -213,6 +214,29 @@ function bedrock(usage: Readonly<Record<string, unknown>>): Usage {
   }
 }
 
+/**
+ * Whether it is one of the AI SDK's own usages, which Vercel's gateway reports: counts in objects
+ * (`LanguageModelV3Usage`), as numbers (`LanguageModelV2Usage`), or the tokens of an embedding.
+ */
+const isAiSdks = (usage: Readonly<Record<string, unknown>>): boolean =>
+  isObject(usage['inputTokens']) ||
+  isObject(usage['outputTokens']) ||
+  ['cachedInputTokens', 'reasoningTokens'].some((name) => name in usage) ||
+  typeof usage['tokens'] === 'number'
+
+/** The AI SDK's totals include all of their parts. */
+function aiSdk(usage: Readonly<Record<string, unknown>>): Usage {
+  const { inputTokens: input, outputTokens: output } = usage
+  return {
+    ...UNKNOWN,
+    tokens_in: part(input, 'total') ?? count(input) ?? count(usage['tokens']),
+    tokens_out: part(output, 'total') ?? count(output),
+    tokens_cached: part(input, 'cacheRead') ?? count(usage['cachedInputTokens']),
+    tokens_reasoning: part(output, 'reasoning') ?? count(usage['reasoningTokens']),
+    tokens_cache_write: part(input, 'cacheWrite'),
+  }
+}
+
 /** Cohere reports two counts: `tokens` were processed, `billed_units` charged. */
 function cohere(usage: Readonly<Record<string, unknown>>): Usage {
   const { tokens, billed_units: billed } = usage
@@ -285,7 +309,10 @@ const detailsIn =
  */
 function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
   const chat = 'prompt_tokens' in usage || 'completion_tokens' in usage
-  const input = count(usage['prompt_tokens']) ?? count(usage['input_tokens'])
+  const input =
+    count(usage['prompt_tokens']) ??
+    count(usage['input_tokens']) ??
+    (kind === 'embedding' ? count(usage['total_tokens']) : null)
   const output = count(usage['completion_tokens']) ?? count(usage['output_tokens'])
   const ofInput = detailsIn(usage, INPUT_DETAILS)
   const ofOutput = detailsIn(usage, OUTPUT_DETAILS)

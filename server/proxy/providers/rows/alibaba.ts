@@ -23,9 +23,12 @@ export const alibaba: ProviderRow = {
       'embeddings/text-embedding/text-embedding',
       'embeddings/multimodal-embedding/multimodal-embedding',
       'rerank/text-rerank/text-rerank',
-      'aigc/text-generation/generation',
-      'aigc/multimodal-generation/generation',
-    ].map((path) => model(`POST /api/v1/services/${path}`, body({ prose: PROSE }))),
+    ].map((path) =>
+      model(`POST /api/v1/services/${path}`, body({ prose: PROSE }), { usage: 'embedding' }),
+    ),
+    ...['aigc/text-generation/generation', 'aigc/multimodal-generation/generation'].map((path) =>
+      model(`POST /api/v1/services/${path}`, body({ prose: PROSE })),
+    ),
     // These respond with a task, which is polled.
     ...[
       'aigc/video-generation/video-synthesis',

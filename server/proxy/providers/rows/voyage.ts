@@ -18,5 +18,5 @@ export const voyage: ProviderRow = {
   ],
   spelling: { uuids: true, dialect: true },
   errors: { detail: '{message}' },
-  usage: 'openai',
+  usage: 'embedding',
 }
