@@ -1,5 +1,6 @@
 // Steps 8 and 9: observes a response in transit, and completes the ledger's row when it is over.
 import type { Clock } from '../../common/clock.ts'
+import { copyString } from '../../common/copy-string.ts'
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -111,6 +112,11 @@ export class ResponseRecorder implements ResponseFilter {
 
   get mask(): Mask {
     return maskOf(this.#plan.admitted.credential)
+  }
+
+  /** The upstream's id of the request, once its head is known; null if it has none. */
+  get upstreamRequestId(): string | null {
+    return this.#upstreamId
   }
 
   get owner(): Owner {
@@ -328,7 +334,8 @@ const ID_HEADERS = [
 function upstreamRequestId(headers: RawHeaders, mask: Mask): string | null {
   for (const name of ID_HEADERS) {
     const value = valueOf(headers, name)
-    if (value !== undefined && value !== '') return mask.text(value).slice(0, MAX_ID)
+    // A socket keeps it for hours, and must not keep the rest of the head with it.
+    if (value !== undefined && value !== '') return copyString(mask.text(value).slice(0, MAX_ID))
   }
   return null
 }

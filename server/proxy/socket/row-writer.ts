@@ -4,7 +4,7 @@ import { newId } from '../../common/ids.ts'
 import type { Admission, AdmissionRequest, Ledger } from '../../ledger/ledger.ts'
 import type { Credential } from '../credentials/pool.ts'
 import type { GatewayErrorCode } from '../error-response.ts'
-import { UNKNOWN, type Usage } from '../usage/usage.ts'
+import type { Usage } from '../usage/usage.ts'
 
 /** The status of a socket's rows. */
 const SWITCHED = 101
@@ -29,6 +29,8 @@ export interface RowsOf {
   readonly clock: Clock
   readonly request: AdmissionRequest
   readonly credential: Credential
+  /** The provider's id of the handshake; null if its response had none. */
+  readonly upstreamRequestId: string | null
   /** The session's current model, as in the ledger. */
   model(): string | null
 }
@@ -76,17 +78,11 @@ export class RowWriter {
     return admission?.admitted === true ? admission : null
   }
 
-  /** Aborts an unused reservation. */
-  abort(row: Reserved): void {
-    const end = { since: this.now(), usage: UNKNOWN, error: null, bytesIn: 0, bytesOut: 0 }
-    this.settle(row, { ...end, state: 'aborted' })
-  }
-
   settle(
     { seq, created_at }: Reserved,
     { since, usage, state, error, bytesIn, bytesOut }: RowEnd,
   ): void {
-    const { ledger, request, credential, model } = this.#of
+    const { ledger, request, credential, upstreamRequestId, model } = this.#of
     ledger.settle({
       seq,
       created_at,
@@ -103,7 +99,7 @@ export class RowWriter {
       bytes_in: bytesIn,
       bytes_out: bytesOut,
       ...usage,
-      upstream_request_id: null,
+      upstream_request_id: upstreamRequestId,
     })
   }
 

@@ -53,6 +53,8 @@ export interface SwitchedSocket {
   /** The headers of the provider's response, and those of them for the client. */
   readonly headers: RawHeaders
   filter(headers: RawHeaders): RawHeaders
+  /** The provider's id of the handshake, once its headers are filtered. */
+  upstreamRequestId(): string | null
   readonly key: CachedKey
   /** The current key. @throws GatewayError */
   authenticate(): CachedKey
@@ -93,6 +95,7 @@ export function runSocket(
     clock: deps.clock,
     request: admitted.row,
     credential: admitted.credential,
+    upstreamRequestId: switched.upstreamRequestId(),
     model: () => inspector.model,
   })
   const rows = new SocketRows(writer, socket.row.counts, admitted.admission, (refusal, isUnpaid) =>

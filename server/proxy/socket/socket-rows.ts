@@ -4,7 +4,7 @@ import { eachToken } from '../../common/token-kinds.ts'
 import type { Admission } from '../../ledger/ledger.ts'
 import type { GatewayErrorCode } from '../error-response.ts'
 import { UNKNOWN, type Usage } from '../usage/usage.ts'
-import type { Reserved, RowWriter } from './row-writer.ts'
+import type { Reserved, RowEnd, RowWriter } from './row-writer.ts'
 
 /** The length of one row, for a socket that counts minutes (milliseconds). */
 const MINUTE_MS = 60_000
@@ -248,8 +248,8 @@ export class SocketRows {
       if (open.row !== null)
         this.#settle(id, open, this.#counts === 'minutes' ? 'settled' : state, error)
     }
-    for (const { row } of this.#spares.splice(0)) this.#writer.abort(row)
-    if (this.#ahead !== null) this.#writer.abort(this.#ahead)
+    for (const { row } of this.#spares.splice(0)) this.#abort(row)
+    if (this.#ahead !== null) this.#abort(this.#ahead)
     this.#ahead = null
   }
 
@@ -273,7 +273,7 @@ export class SocketRows {
       owed.row = admission
       if (owed.isOver) this.#settleOver()
       void this.#reserve()
-    } else if (this.#isClosed) this.#writer.abort(admission)
+    } else if (this.#isClosed) this.#abort(admission)
     else if (this.#counts === 'minutes') {
       for (const [id, open] of this.#open) this.#settle(id, open, 'settled', null)
       this.#beginMinute(admission)
@@ -350,9 +350,20 @@ export class SocketRows {
     if (row === null) return
     this.#total = plus(this.#total, usage)
     this.#settled++
+    this.#writer.settle(row, { since, usage, state, error, ...this.#takeBytes() })
+  }
+
+  /** Ends an unused reservation; the bytes since the last response are its own. */
+  #abort(row: Reserved): void {
+    const end = { since: this.#writer.now(), usage: UNKNOWN, error: null, ...this.#takeBytes() }
+    this.#writer.settle(row, { ...end, state: 'aborted' })
+  }
+
+  /** The bytes that are in no row yet. */
+  #takeBytes(): Pick<RowEnd, 'bytesIn' | 'bytesOut'> {
     const { up, down } = this.#passed
     this.#passed.up = this.#passed.down = 0
-    this.#writer.settle(row, { since, usage, state, error, bytesIn: up, bytesOut: down })
+    return { bytesIn: up, bytesOut: down }
   }
 }
 

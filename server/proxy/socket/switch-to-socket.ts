@@ -46,6 +46,7 @@ export async function switchToSocket(
       upstream: connection,
       headers,
       filter: (raw: RawHeaders) => recorder.head(SWITCHED, raw),
+      upstreamRequestId: () => recorder.upstreamRequestId,
       key: request.key,
       authenticate,
     }

@@ -5,7 +5,14 @@ import { after, test } from 'node:test'
 import type { ClientOptions } from 'ws'
 import { until } from '../../support/until.ts'
 import { SDK_SOCKETS } from '../providers/sdk-endpoints.ts'
-import { connectSocket, refusedHandshake, rowsOf, startSockets, withKey } from './support.ts'
+import {
+  connectSocket,
+  refusedHandshake,
+  rowsOf,
+  startSockets,
+  UPSTREAM_ID,
+  withKey,
+} from './support.ts'
 
 type Event = Record<string, unknown> | string | Buffer
 interface Case {
@@ -132,6 +139,17 @@ const CASES: readonly Case[] = [
     what: 'a conversation at Azure',
     address: 'acme.openai.azure.com/openai/v1/realtime?model=voice',
     model: 'voice',
+    sends: [{ type: 'input_audio_buffer.append', audio: 'AAAA' }],
+    elsewhere: { type: 'session.update', session: { model: 'gpt-other' } },
+    rows: ['aborted'],
+    credential: ['api-key', 'azure-upstream'],
+    browser: { query: (key) => `api-key=${key}` },
+  },
+  {
+    what: 'a conversation at Azure, by the date of a version',
+    address:
+      'acme.openai.azure.com/openai/realtime?api-version=2025-04-01-preview&deployment=voice-model',
+    model: 'voice-model',
     sends: [{ type: 'input_audio_buffer.append', audio: 'AAAA' }],
     elsewhere: { type: 'session.update', session: { model: 'gpt-other' } },
     rows: ['aborted'],
@@ -432,6 +450,10 @@ for (const one of CASES) {
       one.rows,
     )
     assert.deepEqual(new Set(rows.map(({ model }) => model)), new Set([one.model]))
+    for (const { upstream_request_id } of rows) assert.equal(upstream_request_id, UPSTREAM_ID)
+    // Messages after the last response are in the row that was reserved for the next.
+    const sent = one.sends.reduce((sum, event) => sum + Buffer.byteLength(textOf(event)), 0)
+    assert.ok(rows.reduce((sum, { bytes_in }) => sum + bytes_in!, 0) >= sent)
     if (one.tokens !== undefined) {
       const [{ tokens_in, tokens_out, tokens_cached }] = rows as [(typeof rows)[number]]
       assert.deepEqual([tokens_in, tokens_out, tokens_cached], one.tokens)

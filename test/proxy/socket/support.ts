@@ -37,12 +37,16 @@ export interface Provider {
   behaviour: Behaviour
 }
 
+/** The provider's id of each handshake. */
+export const UPSTREAM_ID = 'req_upstream'
+
 export async function startProvider(t: Ends, behaviour: Behaviour = {}): Promise<Provider> {
   const server = createServer()
   const sockets = new WebSocketServer({
     noServer: true,
     handleProtocols: (protocols) => [...protocols][0] ?? false,
   })
+  sockets.on('headers', (headers) => headers.push(`X-Request-Id: ${UPSTREAM_ID}`))
   const provider = { origin: '', calls: [] as Call[], behaviour }
   server.on('request', (request, response) => {
     request.resume()

@@ -113,11 +113,22 @@ const OF_FOUNDRY = {
 } as const
 
 /**
+ * With a date as its version, the API takes the deployment from another parameter:
+ * learn.microsoft.com/azure/ai-foundry/openai/realtime-audio-reference
+ */
+const DATED_REALTIME = 'GET /openai/realtime'
+
+/**
  * One of OpenAI's rows, in which a Foundry agent may use its own model, or have tools that do
  * (`connected_agent`, `deep_research`).
  */
 const inAzure = (row: EndpointRow): EndpointRow => {
-  if (row.socket !== undefined) return { ...row, socket: withTools(row.socket, AZURE_TOOLS) }
+  if (row.socket !== undefined)
+    return {
+      ...row,
+      socket: withTools(row.socket, AZURE_TOOLS),
+      ...(row.on === DATED_REALTIME && { model: { at: 'query', parameter: 'deployment' } }),
+    }
   if (row.model?.at !== 'body') return row
   const { also = [], stored = [], tools = [], objects, ...rule } = row.model.body
   const isResponse = /\/responses(?:$|\/)/.test(row.on)
