@@ -6,10 +6,10 @@ import type { Match } from '../providers/endpoint.ts'
 
 /**
  * Endpoints that list models: `/v1/models`, Azure's deployments, `tunedModels`, xAI's lists by
- * kind, and OpenRouter's list of what its account may use.
+ * kind, what OpenRouter's account may use, and the gateway's `/v4/ai/config`.
  */
 const LISTS_MODELS =
-  /\/(?:models|deployments|tunedModels|(?:language|image-generation|video-generation|embedding)-models|models\/user)$/
+  /\/(?:models|deployments|tunedModels|(?:language|image-generation|video-generation|embedding)-models|models\/user)$|^(?:\/v\d\/ai)?\/config$/
 
 /** Whether an endpoint's response is a list of models. */
 export function listsModels({ class: kind }: Match, method: string, pathAndQuery: string): boolean {

@@ -142,6 +142,13 @@ const LISTS: [id: Id, path: string, response: string, models: string[], left: st
     '{"data":[{"id":"anthropic/x"}]}',
   ],
   [
+    'gateway',
+    '/v4/ai/config',
+    '{"models":[{"id":"openai/gpt-5","name":"GPT-5"},{"id":"anthropic/x","name":"X"}]}',
+    ['anthropic/*'],
+    '{"models":[{"id":"anthropic/x","name":"X"}]}',
+  ],
+  [
     'fireworks',
     '/inference/v1/models',
     '{"data":[{"id":"accounts/fireworks/models/a"},{"id":"accounts/fireworks/models/b"}]}',

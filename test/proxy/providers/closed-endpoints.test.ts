@@ -177,7 +177,6 @@ const ADMIN: readonly (readonly [endpoint: string, source: string])[] = [
     'POST aiplatform.googleapis.com//google.cloud.aiplatform.v1.ModelService/ListModels',
     'google.aip.dev/127',
   ],
-  ['GET ai-gateway.vercel.sh/config', 'vercel.com/docs/ai-gateway'],
   ['GET ai-gateway.vercel.sh/v1/credits', 'vercel.com/docs/ai-gateway'],
   ['GET ai-gateway.vercel.sh/v1/generation', 'vercel.com/docs/ai-gateway'],
   ['GET ai-gateway.vercel.sh/v1/report', 'vercel.com/docs/ai-gateway'],

@@ -120,7 +120,7 @@ test("a file host gets neither our credential nor the caller's", async () => {
   for (const endpoint of SDK_ENDPOINTS.filter(({ class: kind }) => kind === 'public')) {
     await ask(endpoint, {})
     const { rawHeaders } = served.fake.requests.at(-1)!
-    const isOfProvider = endpoint.package === 'luma'
+    const isOfProvider = ['luma', 'gateway'].includes(endpoint.package)
     assert.equal(rawHeaders.join('\n').includes('secret-of-'), isOfProvider, endpoint.on)
     assert.ok(!rawHeaders.join('\n').includes('tmk_'))
   }

@@ -27,6 +27,7 @@ export const ORIGINS = {
   openrouter: 'https://openrouter.ai',
   cerebras: 'https://api.cerebras.ai',
   bedrock: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+  gateway: 'https://ai-gateway.vercel.sh',
   added: 'https://llm.acme.test',
 } as const
 export type Id = keyof typeof ORIGINS
@@ -70,11 +71,12 @@ export async function startScoped(t: TestContext): Promise<Scoped> {
         AWS_REGION: 'us-east-1',
         AWS_BEARER_TOKEN_BEDROCK: 'k',
         GOOGLE_VERTEX_API_KEY: 'k',
+        AI_GATEWAY_API_KEY: 'k',
       }
       for (const id of Object.keys(ORIGINS)) {
         if (id === 'added') continue
         settings[`TOLLMARK_UPSTREAM_${id.toUpperCase().replaceAll('-', '_')}`] = origin
-        if (!['google', 'vertex', 'bedrock'].includes(id))
+        if (!['google', 'vertex', 'bedrock', 'gateway'].includes(id))
           settings[`${id.toUpperCase()}_API_KEY`] = 'k'
       }
       return settings

@@ -80,6 +80,8 @@ const ROWS = [
       neutral(`POST ${at}/batch/${what}`, { names: BATCH, changes: false }),
     ),
   ]),
+  // The list of models: `getAvailableModels` of @ai-sdk/gateway.
+  ...['', ...VERSIONS].map((at) => neutral(`GET ${at}/config`)),
   ...compatibleRows('/v1'),
   model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
   neutral('GET /v1/models/{any*}'),
@@ -101,7 +103,7 @@ export const gateway: ProviderRow = {
   // Vercel's deployments show which credential they have.
   passes: ['ai-gateway-auth-method'],
   mints: { 'POST /v1/realtime/client-secrets': 'gateway-client-secret' },
-  admin: [/^\/v\d+\/(?:credits|report|generation)(?:$|\/)/, /^(?:\/v\d+\/ai)?\/config$/],
+  admin: [/^\/v\d+\/(?:credits|report|generation)(?:$|\/)/],
   spelling: { uuids: true, dialect: true },
   errors: 'openai',
   usage: 'openai',
