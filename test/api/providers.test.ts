@@ -425,6 +425,10 @@ const BAD: [body: object, says: RegExp][] = [
     /^origin: Must be the address that callers use/,
   ],
   [
+    { id: 'acme', origin: 'https://*.example.com' },
+    /^origin: Must be the address that callers use/,
+  ],
+  [
     { id: 'acme', origin: 'https://user@llm.example.com' },
     /^origin: Must be the address that callers use/,
   ],

@@ -167,6 +167,8 @@ export function hostOf(custom: CustomProvider): string {
   if (
     !url ||
     url.protocol !== 'https:' ||
+    // Built-in rows have patterns of hosts; an operator names each host.
+    url.hostname.includes('*') ||
     url.pathname !== '/' ||
     url.search !== '' ||
     url.hash !== '' ||
