@@ -1,7 +1,10 @@
 // What every store of blobs does: one suite, run on each kind.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
@@ -19,6 +22,8 @@ import { S3_CREDENTIALS, startS3 } from './s3-server.ts'
 
 interface Opened {
   blobs: BlobStore
+  /** Where its bytes are. */
+  folder: string
   /** Makes the store unreachable. */
   breakIt: () => Promise<void>
 }
@@ -31,6 +36,7 @@ const KINDS: { kind: string; open: (t: TestContext) => Promise<Opened> }[] = [
       const folder = join(temporaryFolder(t), 'blobs')
       return {
         blobs: folderBlobs(folder),
+        folder,
         breakIt: async () => writeFileSync(folder, 'a file in place of the folder'),
       }
     },
@@ -39,22 +45,27 @@ const KINDS: { kind: string; open: (t: TestContext) => Promise<Opened> }[] = [
     kind: 'S3',
     open: async (t) => {
       const server = await startS3(t)
-      const scratch = await openScratch(temporaryFolder(t), 'ins', async () => ['ins'])
-      const blobs = await s3Blobs(
-        {
-          endpoint: new URL(server.endpoint),
-          bucket: 'tollmark',
-          region: 'us-east-1',
-          credentials: S3_CREDENTIALS,
-        },
-        scratch,
-      )
-      t.after(() => blobs[Symbol.dispose]())
+      const blobs = await blobsAt(t, server.endpoint)
       await blobs.check()
-      return { blobs, breakIt: server.stop }
+      return { blobs, folder: join(server.directory, 'tollmark'), breakIt: server.stop }
     },
   },
 ]
+
+async function blobsAt(t: TestContext, endpoint: string): Promise<BlobStore> {
+  const scratch = await openScratch(temporaryFolder(t), 'ins', async () => ['ins'])
+  const blobs = await s3Blobs(
+    {
+      endpoint: new URL(endpoint),
+      bucket: 'tollmark',
+      region: 'us-east-1',
+      credentials: S3_CREDENTIALS,
+    },
+    scratch,
+  )
+  t.after(() => blobs[Symbol.dispose]())
+  return blobs
+}
 
 const MB = 1_048_576
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
@@ -217,4 +228,39 @@ test('S3: a fetched file is removed after its use', async (t) => {
   assert.ok(existsSync(file.path))
   await file[Symbol.asyncDispose]()
   assert.ok(!existsSync(file.path))
+})
+
+test('S3: bytes other than those stored are never a whole blob', async (t) => {
+  const { blobs, folder } = await KINDS[1]!.open(t)
+  const path = join(temporaryFolder(t), 'file')
+  const bytes = randomBytes(200_000)
+  const changed = Buffer.from(bytes)
+  changed[100_000] = (changed[100_000] ?? 0) ^ 1
+  for (const found of [changed, bytes.subarray(0, 100_000), Buffer.alloc(0)]) {
+    writeFileSync(path, bytes)
+    await blobs.put('blob_x', path)
+    writeFileSync(join(folder, 'blob_x._S3rver_object'), found)
+    const { size, stream } = await blobs.open('blob_x')
+    let read = 0
+    await assert.rejects(async () => {
+      for await (const piece of stream as AsyncIterable<Buffer>) read += piece.length
+    }, /not those that were stored/)
+    assert.ok(read < size || size === 0)
+    await assert.rejects(blobs.file('blob_x'), { code: 'blobs' })
+  }
+})
+
+test('S3: the error says what is wrong with a bucket, or with the address', async (t) => {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.statusCode = request.method === 'HEAD' ? 403 : 200
+    response.end('<html>Sign in</html>')
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const blobs = await blobsAt(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const path = join(temporaryFolder(t), 'file')
+  writeFileSync(path, 'x')
+  await assert.rejects(blobs.put('blob_x', path), { code: 'blobs', message: /not that of an S3/ })
+  await assert.rejects(blobs.check(), { code: 'blobs', message: /status 403 .* bucket tollmark/ })
 })

@@ -9,6 +9,8 @@ export const S3_CREDENTIALS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER'
 
 export interface S3Server {
   readonly endpoint: string
+  /** Where it keeps objects. */
+  readonly directory: string
   /** Stops it, and starts it again on the same address with what it held. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -30,5 +32,5 @@ export async function startS3(t: TestContext): Promise<S3Server> {
   }
   await start()
   t.after(stop)
-  return { endpoint: `http://127.0.0.1:${port}`, start, stop }
+  return { endpoint: `http://127.0.0.1:${port}`, directory, start, stop }
 }

@@ -1,9 +1,11 @@
 // Stores blobs in a bucket of an S3-compatible service. A blob is stored with one request of known
-// length: the service has all of it or nothing, so no partial blob needs to be deleted.
+// length: the service has all of it or nothing, so no partial blob needs to be deleted. Its checksum
+// is part of its metadata, because not every service compares checksums.
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { Readable } from 'node:stream'
+import { Readable, Transform, pipeline as connect, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { crc32 } from 'node:zlib'
 import type { Scratch } from '../scratch.ts'
 import { withStoreErrors, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
@@ -26,6 +28,8 @@ const IDLE_TIMEOUT_MS = 30_000
  */
 const RESPONSE_TIMEOUT_MS = 5000
 const CHECK_TIMEOUT_MS = 2000
+/** The metadata of an object with the CRC-32 of its bytes, as a decimal number. */
+const CHECKSUM = 'crc32'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
@@ -57,10 +61,14 @@ class S3Blobs implements BlobStore, Disposable {
   put(id: string, path: string): Promise<void> {
     return withStoreErrors(async () => {
       const { size } = await stat(path)
+      const Metadata = { [CHECKSUM]: String(await checksumOf(path)) }
       const stream = createReadStream(path)
-      const object = { Bucket: this.#bucket, Key: id, Body: stream, ContentLength: size }
+      const object = { Bucket: this.#bucket, Key: id, Body: stream, ContentLength: size, Metadata }
       try {
-        await this.#client.send(new this.#sdk.PutObjectCommand(object))
+        const { ETag } = await this.#client.send(new this.#sdk.PutObjectCommand(object))
+        // A web server at a wrong address may respond to everything with 200.
+        if (ETag === undefined)
+          throw new Error(`the response to storing object ${id} is not that of an S3 service`)
       } finally {
         stream.destroy()
       }
@@ -108,8 +116,8 @@ class S3Blobs implements BlobStore, Disposable {
           abortSignal,
         })
       } catch (error) {
-        if (!this.#hasStatus(error, 404)) throw error
-        await this.#makeBucket(abortSignal)
+        if (this.#hasStatus(error, 404)) return this.#makeBucket(abortSignal)
+        throw this.#withStatus(error)
       }
     })
   }
@@ -120,7 +128,7 @@ class S3Blobs implements BlobStore, Disposable {
 
   async #get(id: string, range?: BlobRange): Promise<OpenedBlob> {
     const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }
-    const { Body, ContentLength } = await this.#client.send(
+    const { Body, ContentLength, Metadata } = await this.#client.send(
       new this.#sdk.GetObjectCommand({ Bucket: this.#bucket, Key: id, ...part }),
       { requestTimeout: RESPONSE_TIMEOUT_MS },
     )
@@ -130,7 +138,9 @@ class S3Blobs implements BlobStore, Disposable {
       Body.destroy()
       throw new Error(`the response has another range of object ${id} than was requested`)
     }
-    return { size: ContentLength, stream: Body }
+    const checksum = range === undefined ? Metadata?.[CHECKSUM] : undefined
+    const stream = checksum === undefined ? Body : verified(id, Body, Number(checksum))
+    return { size: ContentLength, stream }
   }
 
   async #makeBucket(abortSignal: AbortSignal): Promise<void> {
@@ -145,10 +155,59 @@ class S3Blobs implements BlobStore, Disposable {
     }
   }
 
+  /** A response to HEAD has no body, so the SDK does not know what it says. */
+  #withStatus(error: unknown): unknown {
+    if (!(error instanceof this.#sdk.S3ServiceException)) return error
+    const { httpStatusCode } = error.$metadata
+    return new Error(
+      `the service responds with status ${httpStatusCode} to a request for the bucket ${this.#bucket}`,
+      { cause: error },
+    )
+  }
+
   #hasStatus(error: unknown, status: number): boolean {
     return (
       error instanceof this.#sdk.S3ServiceException && error.$metadata.httpStatusCode === status
     )
+  }
+}
+
+async function checksumOf(path: string): Promise<number> {
+  let checksum = 0
+  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>)
+    checksum = crc32(piece, checksum)
+  return checksum
+}
+
+/** The bytes of an object; an error instead of the last ones if their checksum is another. */
+function verified(id: string, stored: Readable, checksum: number): Readable {
+  // Destroying either destroys both.
+  return connect(stored, new ChecksumVerifier(id, checksum), () => {})
+}
+
+class ChecksumVerifier extends Transform {
+  readonly #id: string
+  readonly #expected: number
+  #checksum = 0
+  /** The last piece so far: without it, a reader never has as many bytes as it was promised. */
+  #held: Buffer = Buffer.alloc(0)
+
+  constructor(id: string, expected: number) {
+    super()
+    this.#id = id
+    this.#expected = expected
+  }
+
+  override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#checksum = crc32(piece, this.#checksum)
+    const held = this.#held
+    this.#held = piece
+    done(null, held)
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (this.#checksum === this.#expected) done(null, this.#held)
+    else done(new Error(`the bytes of object ${this.#id} are not those that were stored`))
   }
 }
 
