@@ -5,6 +5,7 @@ import {
   type FieldError,
   type ProblemDetails,
 } from '../common/errors.ts'
+import { StoreError } from '../store/store-error.ts'
 import { transientProblem } from '../store/transient-errors.ts'
 
 /** TABLE of exit codes, besides 128 + the number of a signal. */
@@ -68,7 +69,13 @@ export function toFailure(error: unknown): Failure | undefined {
     return { object: 'error', code: 'output_lost', detail: error.message }
   if (error instanceof SetupError) return { object: 'error', code: 'failed', detail: error.message }
   const transient = transientProblem(error)
-  return transient && { object: 'error', code: transient.code, detail: transient.detail }
+  if (transient === undefined) return undefined
+  // Unlike a caller of the API, the operator can mend the bucket or its credentials.
+  const detail =
+    error instanceof StoreError && error.code === 'blobs'
+      ? `The store for files cannot be used: ${error.message.replace(/\.$/, '')}.`
+      : transient.detail
+  return { object: 'error', code: transient.code, detail }
 }
 
 /** Fields of the API whose options have other names. */

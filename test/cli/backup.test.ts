@@ -7,6 +7,13 @@ import { temporaryFolder } from '../support/temporary.ts'
 
 type Json = Record<string, unknown>
 
+/** An S3 service that does not respond. */
+const NOWHERE = {
+  S3_ENDPOINT: 'http://127.0.0.1:1',
+  S3_ACCESS_KEY_ID: 'a',
+  S3_SECRET_ACCESS_KEY: 'b',
+}
+
 test('a store is migrated, checked, backed up and restored', async (t) => {
   const folder = temporaryFolder(t)
   const run = async (data: string, ...args: string[]): Promise<Json> => {
@@ -49,20 +56,23 @@ test('a store is migrated, checked, backed up and restored', async (t) => {
   assert.equal(restored['created_at'], backup['created_at'])
   assert.equal((await run('two', 'keys', 'show', String(key['id'])))['name'], 'k')
   assert.equal((await run('two', 'verify'))['ok'], true)
+
+  const { code, err } = await tollmark(['backup', 's3://backups/daily'], {
+    TOLLMARK_DATA: join(folder, 'one'),
+    DATABASE_URL: '',
+    ...NOWHERE,
+  })
+  assert.equal(code, 1)
+  assert.match(err, /The store for files cannot be used: connect ECONNREFUSED 127\.0\.0\.1:1\./)
 })
 
 test('doctor fails and explains what to do if something does not work', async (t) => {
   const data = temporaryFolder(t)
-  const env = {
+  const { code, out } = await tollmark(['doctor', '--json'], {
     TOLLMARK_DATA: data,
     DATABASE_URL: '',
     S3_BUCKET: 'b',
-    S3_ENDPOINT: 'http://127.0.0.1:1',
-  }
-  const { code, out } = await tollmark(['doctor', '--json'], {
-    ...env,
-    S3_ACCESS_KEY_ID: 'a',
-    S3_SECRET_ACCESS_KEY: 'b',
+    ...NOWHERE,
   })
   const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: Json[] }
   assert.deepEqual([code, ok], [1, false])

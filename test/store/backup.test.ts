@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -193,6 +194,11 @@ test('a damaged or invalid backup changes nothing', async (t) => {
   await assert.rejects(restore(location), /The file blobs\/Xy\/blob_1Xy of the backup is damaged\./)
   await assert.rejects(restore(temporaryFolder(t)), /is not a backup: its manifest\.json cannot/)
   const manifest = readFileSync(join(location, 'manifest.json'), 'utf8')
+  rmSync(blob)
+  await assert.rejects(restore(location), {
+    name: 'SetupError',
+    message: 'The file blobs/Xy/blob_1Xy of the backup cannot be read (ENOENT).',
+  })
   writeFileSync(join(location, 'manifest.json'), manifest.replace('blobs/Xy', '../../Xy'))
   await assert.rejects(restore(location), /This is not a backup/)
   assert.deepEqual(readdirSync(target.data), [])
@@ -202,7 +208,7 @@ test('a backup in a bucket is restored from there, with its journal', async (t) 
   const place = await made(t)
   const store = await openAt(t, place)
   await store.takeChanges?.()
-  const { endpoint } = await startS3(t)
+  const { endpoint, directory } = await startS3(t)
   const s3 = {
     S3_ENDPOINT: endpoint,
     S3_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId,
@@ -224,15 +230,23 @@ test('a backup in a bucket is restored from there, with its journal', async (t) 
   await journal.put(1, inOnes(gzipSync(changes), 100))
   await journal[Symbol.asyncDispose]()
   const target = await emptyPlaceOn.sqlite(t)
-  await restoreBackup({
-    signal: never,
-    storage: storageAt(target, s3),
-    source: location,
-    identity: null,
-    env: {},
-  })
+  const restore = (to: Place) =>
+    restoreBackup({
+      signal: never,
+      storage: storageAt(to, s3),
+      source: location,
+      identity: null,
+      env: {},
+    })
+  await restore(target)
   assert.deepEqual(await accounts(await openAt(t, target)), [1, 2])
   assert.ok(existsSync(join(target.data, 'blobs', 'Xy', 'blob_1Xy')))
+
+  // A piece that cannot be read is not the end of the journal.
+  const piece = join(directory, location.slice('s3://'.length), 'journal/00000001._S3rver_object')
+  writeFileSync(piece, 'something else')
+  const other = await emptyPlaceOn.sqlite(t)
+  await assert.rejects(restore(other), /^SetupError: Piece 1 .* not those that were stored\)\.$/)
 })
 
 async function* inOnes(bytes: Buffer, size: number): AsyncGenerator<Buffer> {

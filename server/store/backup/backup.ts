@@ -13,6 +13,7 @@ import { MIGRATION_NAMES } from '../migrations/names.ts'
 import { sqlitePath } from '../open.ts'
 import { openReadingThread } from '../sqlite/reader-client.ts'
 import { encryptFor } from './encryption.ts'
+import { filling } from './failures.ts'
 import {
   BLOB_FOLDER,
   DATABASE_FILE,
@@ -103,7 +104,7 @@ async function writeFiles(
     // SQLite and pg_dump would create world-readable files, but they write into an existing empty
     // one.
     await writeFile(copy, '', { flag: 'wx', mode: 0o600 })
-    await copyDatabase(storage, copy, env, signal)
+    await filling(copy, () => copyDatabase(storage, copy, env, signal))
     await add(DATABASE_FILE[store], copy)
   } finally {
     await rm(copy, { force: true })
@@ -148,18 +149,16 @@ async function addFile(
   const file = await open(path)
   const source = file.createReadStream() as AsyncIterable<Buffer>
   const staged = await writer.stage(name)
-  await pipeline(
-    recipient === null ? source : encryptFor(recipient, source),
-    async function* (pieces: AsyncIterable<Buffer>) {
-      for await (const piece of pieces) {
-        hash.update(piece)
-        bytes += piece.length
-        yield piece
-      }
-    },
-    createWriteStream(staged, { mode: 0o600 }),
-    { signal },
-  )
+  const counted = async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      hash.update(piece)
+      bytes += piece.length
+      yield piece
+    }
+  }
+  const sealed = recipient === null ? source : encryptFor(recipient, source)
+  const target = createWriteStream(staged, { mode: 0o600 })
+  await filling(staged, () => pipeline(sealed, counted, target, { signal }))
   await writer.add(name)
   return { name, bytes, sha256: hash.digest('hex') }
 }

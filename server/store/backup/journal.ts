@@ -13,6 +13,7 @@ import type { Store } from '../open.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { makeBackup } from './backup.ts'
 import { decryptWith, encryptFor } from './encryption.ts'
+import { reasonOf } from './failures.ts'
 import { openJournal, type BackupReader, type JournalWriter } from './target.ts'
 
 /** The source and the target of the backups, and how often changes are written. */
@@ -230,7 +231,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
  * Applies the journal of a backup to its database file, which no other process may have open.
  *
  * @returns the number of pieces applied
- * @throws SetupError if a piece is missing or damaged; the database is then unusable
+ * @throws SetupError if a piece is missing, damaged or cannot be read; the database is then unusable
  */
 export async function applyJournal(
   reader: BackupReader,
@@ -242,9 +243,9 @@ export async function applyJournal(
   try {
     for (let number = 1; ; number++) {
       signal.throwIfAborted()
-      const piece = await reader.piece(number)
+      const piece = await pieceOf(reader, number)
       if (piece === null) {
-        if ((await reader.piece(number + 1)) !== null) throw damaged(number)
+        if ((await pieceOf(reader, number + 1)) !== null) throw damaged(number)
         return number - 1
       }
       connection ??= new Connection(path, 'write')
@@ -255,6 +256,17 @@ export async function applyJournal(
     }
   } finally {
     connection?.close()
+  }
+}
+
+async function pieceOf(reader: BackupReader, number: number): Promise<Buffer | null> {
+  try {
+    return await reader.piece(number)
+  } catch (error) {
+    throw new SetupError(
+      `Piece ${number} of the backup's journal cannot be read (${reasonOf(error)}).`,
+      { cause: error },
+    )
   }
 }
 

@@ -3,14 +3,16 @@ import { createHash, type KeyObject } from 'node:crypto'
 import { createWriteStream, existsSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { SetupError, codeOf } from '../../common/errors.ts'
+import { SetupError } from '../../common/errors.ts'
 import { randomText } from '../../common/ids.ts'
 import type { Config } from '../../config/settings.ts'
 import { inspectStore } from '../inspect.ts'
 import { MIGRATION_NAMES } from '../migrations/names.ts'
 import { makeDataFolder, sqlitePath } from '../open.ts'
 import { decryptWith } from './encryption.ts'
+import { filling, reasonOf } from './failures.ts'
 import { applyJournal } from './journal.ts'
 import {
   DATABASE_FILE,
@@ -108,14 +110,23 @@ const NAMES = { sqlite: 'a SQLite file', postgres: 'PostgreSQL' } as const
 
 async function textOf(reader: BackupReader, source: string): Promise<string> {
   try {
-    const pieces: Buffer[] = []
-    for await (const piece of await reader.read(MANIFEST)) pieces.push(piece)
-    return Buffer.concat(pieces).toString()
+    return await text(await reader.read(MANIFEST))
   } catch (error) {
     throw new SetupError(
-      `${source} is not a backup: its ${MANIFEST} cannot be read (${codeOf(error) ?? 'unknown reason'}).`,
+      `${source} is not a backup: its ${MANIFEST} cannot be read (${reasonOf(error)}).`,
       { cause: error },
     )
+  }
+}
+
+/** The bytes of a file. @throws SetupError if they cannot be read */
+async function* bytesOf(reader: BackupReader, name: string): AsyncGenerator<Buffer> {
+  try {
+    yield* await reader.read(name)
+  } catch (error) {
+    throw new SetupError(`The file ${name} of the backup cannot be read (${reasonOf(error)}).`, {
+      cause: error,
+    })
   }
 }
 
@@ -130,9 +141,8 @@ async function fetchFile(
   signal.throwIfAborted()
   const hash = createHash('sha256')
   let length = 0
-  const source = await reader.read(name)
   async function* counted(): AsyncGenerator<Buffer> {
-    for await (const piece of source) {
+    for await (const piece of bytesOf(reader, name)) {
       hash.update(piece)
       length += piece.length
       yield piece
@@ -140,7 +150,7 @@ async function fetchFile(
   }
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const checked = identity === null ? counted() : decryptWith(identity, counted())
-  await pipeline(checked, createWriteStream(path, { mode: 0o600 }), { signal })
+  await filling(path, () => pipeline(checked, createWriteStream(path, { mode: 0o600 }), { signal }))
   if (length !== bytes || hash.digest('hex') !== sha256)
     throw new SetupError(`The file ${name} of the backup is damaged.`)
   await using file = await open(path)

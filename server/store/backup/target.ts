@@ -10,6 +10,7 @@ import { makeFolder } from '../../common/make-folder.ts'
 import { SetupError, codeOf } from '../../common/errors.ts'
 import type { Config } from '../../config/settings.ts'
 import { openBlobs } from '../blobs/open.ts'
+import { StoreError } from '../store-error.ts'
 import { JOURNAL_FOLDER, MANIFEST } from './manifest.ts'
 
 type Storage = Config['storage']
@@ -99,14 +100,21 @@ export async function readBackup(source: string, storage: Storage): Promise<Back
     piece: async (number) => {
       try {
         return await buffer(await read(pieceName(number)))
-      } catch {
-        // The file is missing, unless the bucket is unavailable.
+      } catch (error) {
+        if (!mayBeMissing(error)) throw error
+        // Throws if access to the whole backup is denied.
         await blobs.size(`${prefix}${MANIFEST}`)
         return null
       }
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
+}
+
+/** To those who may not list a bucket, S3 denies access to missing objects. */
+function mayBeMissing(error: unknown): boolean {
+  const { cause } = error instanceof StoreError ? error : {}
+  return cause instanceof Error && ['NoSuchKey', 'AccessDenied'].includes(cause.name)
 }
 
 const pieceName = (number: number): string => `${JOURNAL_FOLDER}${String(number).padStart(8, '0')}`
@@ -197,8 +205,9 @@ async function writeToS3(target: string, name: string, storage: Storage): Promis
 }
 
 async function openBucket(place: string, storage: Storage, closing: AsyncDisposableStack) {
-  const { host: bucket, pathname } = new URL(place)
-  const path = decodeURIComponent(pathname).replaceAll(/^\/+|\/+$/g, '')
+  const [, bucket, path = ''] = /^s3:\/\/([^/]+)\/*(.*?)\/*$/.exec(place) ?? []
+  if (bucket === undefined)
+    throw new SetupError(`${place} names no bucket. Write s3://BUCKET/PREFIX.`)
   const noScratch = {
     place: (): never => {
       throw new Error('backups are not fetched as files')
