@@ -66,7 +66,7 @@ export async function openStorage(
         recipient:
           storage.backupRecipient === null
             ? null
-            : readRecipient(await readPem(storage.backupRecipient)),
+            : readRecipient(await readPem('TOLLMARK_BACKUP_RECIPIENT', storage.backupRecipient)),
         now: clock,
         onError: (error) => log.error('the backup is behind', error),
       }),

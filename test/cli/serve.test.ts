@@ -61,17 +61,35 @@ test('a read-only scratch folder gives one sentence and exit code 1', async (t) 
   )
 })
 
-test('a folder of backups that cannot be written gives one sentence and exit code 1', async (t) => {
+/** TABLE of settings of backups that cannot be used, beside a file, and what the sentence says. */
+const BAD_BACKUPS: [settings: (file: string) => Record<string, string>, says: RegExp][] = [
+  [
+    (file) => ({ TOLLMARK_BACKUP: `${file}/backups` }),
+    /^tollmark: The folder .*backups cannot be written \(ENOTDIR\)\.\n$/,
+  ],
+  [
+    () => ({ TOLLMARK_BACKUP: 's3:/backups' }),
+    /^tollmark: s3:\/backups names no bucket\. Write s3:\/\/BUCKET\/PREFIX\.\n$/,
+  ],
+  [
+    (file) => ({ TOLLMARK_BACKUP: 's3://backups', TOLLMARK_BACKUP_RECIPIENT: `${file}/key` }),
+    /^tollmark: The file .*key, which TOLLMARK_BACKUP_RECIPIENT names, cannot be read \(ENOTDIR\)\.\n$/,
+  ],
+]
+
+test('a setting of backups that cannot be used gives one sentence and exit code 1', async (t) => {
   const data = temporaryFolder(t)
-  const target = join(data, 'file')
-  writeFileSync(target, '')
-  const { code, err } = await tollmark(['serve'], {
-    PORT: '0',
-    TOLLMARK_DATA: data,
-    TOLLMARK_BACKUP: join(target, 'backups'),
-  })
-  assert.equal(code, 1)
-  assert.match(err, /^tollmark: The folder .*backups cannot be written \(ENOTDIR\)\.\n$/)
+  const file = join(data, 'file')
+  writeFileSync(file, '')
+  for (const [settings, says] of BAD_BACKUPS) {
+    const { code, err } = await tollmark(['serve'], {
+      PORT: '0',
+      TOLLMARK_DATA: data,
+      ...settings(file),
+    })
+    assert.equal(code, 1)
+    assert.match(err, says)
+  }
 })
 
 test('an unreadable .env file gives one sentence and exit code 1', async (t) => {

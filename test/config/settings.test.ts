@@ -68,6 +68,7 @@ const BAD: [name: string, value: string, says: RegExp][] = [
     /^DATABASE_URL must be an address that begins with sqlite:\/\/\/, /,
   ],
   ['DATABASE_URL', 'postgres://user:hunter2@db/100%', /^DATABASE_URL must be an address/],
+  ['TOLLMARK_METRICS_TOKEN', 'hunter2 hunter2', /^TOLLMARK_METRICS_TOKEN must be printable ASCII/],
   ['S3_REGION', 'us east', /^S3_REGION must be one part of a host name, but is "us east"\.$/],
   [
     'OTEL_EXPORTER_OTLP_HEADERS',

@@ -34,7 +34,7 @@ async function backUp(values: OptionValues, target: string, signal: AbortSignal)
   const env = environment(process.cwd())
   const { storage } = readConfig(env)
   const key = values.text('recipient')
-  const recipient = key === undefined ? null : readRecipient(await readPem(key))
+  const recipient = key === undefined ? null : readRecipient(await readPem('--recipient', key))
   const { location, manifest } = await makeBackup({
     storage,
     target,
@@ -90,7 +90,7 @@ async function restore(values: OptionValues, source: string, signal: AbortSignal
   const env = environment(process.cwd())
   const { storage } = readConfig(env)
   const key = values.text('identity')
-  const identity = key === undefined ? null : readIdentity(await readPem(key))
+  const identity = key === undefined ? null : readIdentity(await readPem('--identity', key))
   const { created_at, store, schema, files, journal } = await restoreBackup({
     storage,
     source,

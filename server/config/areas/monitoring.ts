@@ -1,11 +1,19 @@
 // The settings of metrics and traces.
-import { headers, setting, share, text, url, type SettingsArea } from '../setting-kinds.ts'
+import {
+  credential,
+  headers,
+  setting,
+  share,
+  text,
+  url,
+  type SettingsArea,
+} from '../setting-kinds.ts'
 
 /** TABLE of the settings of metrics and traces. */
 export const watch = {
   metricsToken: setting(
     'TOLLMARK_METRICS_TOKEN',
-    text,
+    credential,
     null,
     'The bearer token for reading /metrics; unset, everyone who can reach the server may read them.',
     {

@@ -13,7 +13,7 @@ import { MIGRATION_NAMES } from '../migrations/names.ts'
 import { sqlitePath } from '../open.ts'
 import { openReadingThread } from '../sqlite/reader-client.ts'
 import { encryptFor } from './encryption.ts'
-import { filling } from './failures.ts'
+import { filling, reasonOf } from './failures.ts'
 import {
   BLOB_FOLDER,
   DATABASE_FILE,
@@ -180,13 +180,16 @@ function unlessGone(error: unknown): void {
   if (codeOf(error) !== 'ENOENT') throw error
 }
 
-/** Reads a PEM file that the command line names. @throws SetupError */
-export async function readPem(path: string): Promise<string> {
+/** Reads the PEM file that an option or a setting names. @throws SetupError */
+export async function readPem(name: string, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    throw new SetupError(`${path} cannot be read (${codeOf(error) ?? 'unknown reason'}).`, {
-      cause: error,
-    })
+    throw new SetupError(
+      `The file ${path}, which ${name} names, cannot be read (${reasonOf(error)}).`,
+      {
+        cause: error,
+      },
+    )
   }
 }

@@ -71,6 +71,10 @@ async function runTool(
 function splitPassword(url: URL): { database: string; password: string | null } {
   const without = new URL(url)
   without.password = ''
+  // Options of `pg` that its programs do not know: their names differ, not what they do.
+  without.searchParams.delete('uselibpqcompat')
+  if (without.searchParams.get('sslmode') === 'no-verify')
+    without.searchParams.set('sslmode', 'require')
   return {
     database: without.href,
     password: url.password === '' ? null : decodeURIComponent(url.password),

@@ -90,7 +90,7 @@ async function assertFits(
   const here = await inspectStore(storage)
   if (here.store !== store)
     throw new SetupError(
-      `The backup is of ${NAMES[store]}, but DATABASE_URL names ${NAMES[here.store]}.`,
+      `The backup is of ${NAMES[store]}, and this store is ${NAMES[here.store]}. Check DATABASE_URL.`,
     )
   const path = sqlitePath(storage)
   const found = path === null ? [] : [path, `${path}-wal`].filter((file) => existsSync(file))

@@ -55,13 +55,13 @@ export async function writeBackup(
 }
 
 /**
- * Creates the folder of backups, if the target is one. A bucket may be unavailable now and is not
- * checked.
+ * Creates the folder of backups, if the target is one. A bucket may be unavailable now, so only its
+ * name is checked.
  *
- * @throws SetupError if the folder cannot be written
+ * @throws SetupError if the folder cannot be written, or no bucket is named
  */
 export async function prepareTarget(target: string): Promise<void> {
-  if (isS3(target)) return
+  if (isS3(target)) return void parseS3(target)
   const folder = resolve(target)
   try {
     makeFolder(folder, 0o700)
@@ -151,7 +151,16 @@ export async function openJournal(location: string, storage: Storage): Promise<J
   }
 }
 
-const isS3 = (place: string): boolean => place.startsWith('s3://')
+/** With one slash it is not the name of a folder either, but a typing error. */
+const isS3 = (place: string): boolean => place.startsWith('s3:')
+
+/** @throws SetupError if it names no bucket */
+function parseS3(place: string): { bucket: string; path: string } {
+  const [, bucket, path = ''] = /^s3:\/\/([^/]+)\/*(.*?)\/*$/.exec(place) ?? []
+  if (bucket === undefined)
+    throw new SetupError(`${place} names no bucket. Write s3://BUCKET/PREFIX.`)
+  return { bucket, path }
+}
 
 async function writeToFolder(target: string, name: string): Promise<BackupWriter> {
   const partial = join(target, `.${name}.partial`)
@@ -205,9 +214,7 @@ async function writeToS3(target: string, name: string, storage: Storage): Promis
 }
 
 async function openBucket(place: string, storage: Storage, closing: AsyncDisposableStack) {
-  const [, bucket, path = ''] = /^s3:\/\/([^/]+)\/*(.*?)\/*$/.exec(place) ?? []
-  if (bucket === undefined)
-    throw new SetupError(`${place} names no bucket. Write s3://BUCKET/PREFIX.`)
+  const { bucket, path } = parseS3(place)
   const noScratch = {
     place: (): never => {
       throw new Error('backups are not fetched as files')
