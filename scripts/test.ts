@@ -84,6 +84,12 @@ const CHECKS: readonly Step[] = [
   },
 ]
 
+/**
+ * After this a test has hung (milliseconds). The longest takes 80 s beside three others on two slow
+ * processors; a machine may be ten times slower.
+ */
+const TEST_TIMEOUT_MS = 1_200_000
+
 /** Concurrent test processes: two more than CI has processors, because tests often wait. */
 const CONCURRENCY = 4
 
@@ -100,7 +106,7 @@ const testsOf = (
     ...TEST_FLAGS,
     preload,
     '--test',
-    '--test-timeout=300000',
+    `--test-timeout=${TEST_TIMEOUT_MS}`,
     `--test-concurrency=${CONCURRENCY}`,
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',

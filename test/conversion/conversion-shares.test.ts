@@ -1,8 +1,10 @@
 // Two accounts at the conversion door: what one of them sends, however much and however slowly,
 // keeps nothing from the other.
 import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ClientRequest } from 'node:http'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
 import {
   responseOf,
@@ -18,6 +20,8 @@ import { scratchFiles, until } from '../support/until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 const PLANS = { TOLLMARK_PLANS: '{"all":{"conversions_per_day":null}}' }
+/** However busy the machine, no upload ends because it stalls. */
+const PATIENT = { TOLLMARK_TRANSFER_IDLE: '1h', TOLLMARK_UPLOAD_GRACE: '1h' }
 const tokens = async (server: TestServer) => ({
   many: await server.token({ account: 'many', plan: 'all' }),
   few: await server.token({ account: 'few', plan: 'all' }),
@@ -35,7 +39,7 @@ function begin(server: TestServer, token: string): ClientRequest {
 }
 
 test("one account's unfinished uploads give way to another's: the newest end with 503", async (t) => {
-  const server = await startServer(t, { ...PLANS, TOLLMARK_UPLOADS: '8' })
+  const server = await startServer(t, { ...PLANS, ...PATIENT, TOLLMARK_UPLOADS: '8' })
   const { many, few } = await tokens(server)
   const slow: ClientRequest[] = []
   for (let nth = 1; nth <= 8; nth++) {
@@ -78,31 +82,44 @@ test('trickling uploads end with 408 and free their slots', async (t) => {
 })
 
 test("an account's first conversion runs before another account's tenth", async (t) => {
-  const server = await startServer(t, {
-    ...PLANS,
-    TOLLMARK_CONVERSIONS: '1',
-    TOLLMARK_TRANSFER_IDLE: '10m',
-  })
+  const server = await startServer(t, { ...PLANS, TOLLMARK_CONVERSIONS: '1' })
   const { many, few } = await tokens(server)
   const order: string[] = []
-  const large = upload(pagesOf(300, 300))
-  // All but its last byte is there before, so that it is received at once however busy the machine.
-  const outgoing = start(server.url, '/api/v1/convert', {
-    token: few,
-    headers: { 'content-type': large.contentType, 'content-length': String(large.body.length) },
-  })
-  outgoing.write(large.body.subarray(0, -1))
-  await until(() => scratchFiles(server.data).length === 1)
-  const theirs = Array.from({ length: 8 }, () =>
-    convert(server.url, many, large).then(({ status }) => order.push(`many ${status}`)),
-  )
-  await until(() => order.length === 1)
-  outgoing.end(large.body.subarray(-1))
-  await responseOf(outgoing).then(({ status }) => order.push(`few ${status}`))
-  await Promise.all(theirs)
-  // One that runs, and one whose turn came before this one was received.
+  const send = (token: string, name: string): Promise<number> =>
+    convert(server.url, token, GOOD).then(({ status }) => order.push(`${name} ${status}`))
+  // The first conversion runs until all others wait, however long their uploads take.
+  const converter = stopNextProcess(t)
+  const theirs = Array.from({ length: 10 }, () => send(many, 'many'))
+  await until(async () => (await countAdmitted(server)) === 10)
+  const own = send(few, 'few')
+  await until(async () => (await countAdmitted(server)) === 11)
+  ;(await converter).kill('SIGCONT')
+  await Promise.all([own, ...theirs])
+  // The one that runs, the one whose turn is first, and one whose response overtakes.
   assert.ok(order.indexOf('few 200') <= 3, order.join(', '))
 })
+
+/** Stops the next process that this one starts, before it runs. */
+function stopNextProcess(t: TestContext): Promise<ChildProcess> {
+  const { promise, resolve } = Promise.withResolvers<ChildProcess>()
+  const stop = (message: unknown): void => {
+    unsubscribe('child_process', stop)
+    const { process: child } = message as { process: ChildProcess }
+    child.once('spawn', () => {
+      child.kill('SIGSTOP')
+      resolve(child)
+    })
+  }
+  subscribe('child_process', stop)
+  t.after(() => unsubscribe('child_process', stop))
+  return promise
+}
+
+/** Conversions of all accounts that wait or run. */
+async function countAdmitted(server: TestServer): Promise<number> {
+  const rows = await server.store.db.selectFrom('reservations').select('id').execute()
+  return rows.length
+}
 
 test("an account has at most 20 jobs waiting, and another account's first job runs before them", async (t) => {
   const server = await startServer(t, {

@@ -45,6 +45,13 @@ async function opened(t: TestContext, place: Place, accounts: readonly string[])
     t.after(() => entered[Symbol.asyncDispose]())
     return entered.id
   }
+  // One after another: PostgreSQL may take seconds to open five connections on a busy machine, and
+  // a connection that takes two is an error.
+  const instances = async (count: number): Promise<string[]> => {
+    const ids: string[] = []
+    while (ids.length < count) ids.push(await instance())
+    return ids
+  }
   const own = await instance()
   let made = NOW
   const add = async (account_id: string): Promise<string> => {
@@ -69,7 +76,7 @@ async function opened(t: TestContext, place: Place, accounts: readonly string[])
   }
   const end = (job: ClaimedJob): Promise<unknown> =>
     store.run(cancelJob, { id: job.id, account: job.account_id, now: NOW })
-  return { store, instance, add, end }
+  return { store, instance, instances, add, end }
 }
 
 async function claim(
@@ -103,9 +110,9 @@ onEveryStore(
 onEveryStore(
   'across many workers an account has two jobs running, and others have theirs',
   async (t, place) => {
-    const { store, instance, add, end } = await opened(t, place, ['a', 'b'])
+    const { store, instance, instances, add, end } = await opened(t, place, ['a', 'b'])
     for (const account of 'aaaaab') await add(account)
-    const workers = await Promise.all(Array.from({ length: 6 }, instance))
+    const workers = await instances(6)
     const jobs = (await Promise.all(workers.map((worker) => claim(store, worker)))).filter(
       (job) => job !== undefined,
     )
@@ -154,9 +161,9 @@ onEveryStore(
 )
 
 onEveryStore("conversions in requests count among an account's two", async (t, place) => {
-  const { store, instance, add } = await opened(t, place, ['a', 'b', 'c'])
+  const { store, instances, add } = await opened(t, place, ['a', 'b', 'c'])
   for (const account of 'aaabbbc') await add(account)
-  const workers = await Promise.all(Array.from({ length: 6 }, instance))
+  const workers = await instances(6)
   // Two of a run beside the jobs, one of b, none of c.
   const claimed: string[] = []
   for (const worker of workers)

@@ -182,7 +182,7 @@ const NEXT_EXPERIMENTAL = {
   turbopackFileSystemCacheForBuild: false,
 }
 
-test('examples/next: the bundler puts the key into the page', { timeout: 300_000 }, async (t) => {
+test('examples/next: the bundler puts the key into the page', async (t) => {
   const { folder, proxied, key, env } = await example(t, 'next', 7)
   // Small scripts and a cache for the next build are Next's work, and 9 s of the build's CPU.
   writeFileSync(
