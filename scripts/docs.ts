@@ -8,7 +8,7 @@ const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
   server: ['The server', ''],
   commandLine: [
     'The command line',
-    'For commands that talk to a running server. Without them, commands use the store in the current folder.',
+    'For commands that talk to a running server. Without them, commands use the database in the current folder.',
   ],
   storage: [
     'Storage',

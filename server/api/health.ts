@@ -10,7 +10,7 @@ export interface Health {
 const StateSchema = z.object({
   status: z.enum(['ok', 'degraded', 'unavailable']).openapi({
     description:
-      '`degraded`: it can take requests, but the store is unavailable and proxied requests are admitted without it, or files cannot be stored.',
+      '`degraded`: it can take requests, but the database is unavailable and proxied requests are admitted without it, or files cannot be stored.',
   }),
   troubles: z.array(z.string()).openapi({
     description: 'One sentence per problem of the server or a part of it; empty if there is none.',

@@ -19,7 +19,7 @@ export const openStoreBySettings = (
     databaseUrl,
     now,
     onFailure: (error) => {
-      log.error('the store has failed; the process ends', error)
+      log.error('the database has failed; the process ends', error)
       process.exit(1)
     },
   })

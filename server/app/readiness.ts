@@ -70,12 +70,12 @@ function isFailing({ storage, admission }: Opened): boolean {
 }
 
 /** The health of a process that waits for its database. */
-const WAITING = 'the store does not answer; the server starts when it does'
+const WAITING = 'the database does not answer; the server starts when it does'
 
 /** TABLE of failures that need another remedy than a store that is down. */
 const FULL: Readonly<Partial<Record<StoreErrorCode, { store: string; files: string }>>> = {
   full: {
-    store: 'the disk of the store is full',
+    store: 'the disk of the database is full',
     files: 'the disk is full: files cannot be stored',
   },
 }
@@ -96,7 +96,7 @@ async function healthOf(opened: Opened): Promise<HealthState> {
   const files = stored === null ? [] : [FULL[stored]?.files ?? 'files cannot be stored']
   if (storeFailure === null)
     return { status: files.length === 0 ? 'ok' : 'degraded', troubles: files }
-  const trouble = FULL[storeFailure]?.store ?? 'the store does not answer'
+  const trouble = FULL[storeFailure]?.store ?? 'the database does not answer'
   return (await opened.admission?.canAdmitAlone()) === true
     ? { status: 'degraded', troubles: [`${trouble}; ${ALONE}`, ...files] }
     : unavailable(trouble, ...files)

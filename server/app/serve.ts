@@ -141,7 +141,7 @@ function createSurfaceDependencies(
       read: () => Number(readiness.isReady()),
     },
     store_failing: {
-      help: '1 if the store does not respond or cannot be written, otherwise 0.',
+      help: '1 if the database does not respond or cannot be written, otherwise 0.',
       read: () => Number(readiness.isStoreFailing()),
     },
   })

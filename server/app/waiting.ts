@@ -23,7 +23,7 @@ const RETRY_MS = 1_000
 /** Seconds after which a caller should try again. */
 const RETRY_AFTER = 5
 
-const SENTENCE = 'The store does not answer at the moment. Try again in a moment.'
+const SENTENCE = 'The database does not answer at the moment. Try again in a moment.'
 
 /**
  * Serves health and metrics, and refuses all other requests with 503.

@@ -59,11 +59,14 @@ interface ApiCommandRow extends Omit<Command, 'run' | 'options'> {
 /** Options of all these commands. */
 export const CONNECTION_OPTIONS: readonly Option[] = [
   JSON_OPTION,
-  { flags: '--url <url>', summary: 'a running server, instead of the store here (TOLLMARK_URL)' },
+  {
+    flags: '--url <url>',
+    summary: 'a running server, instead of the database here (TOLLMARK_URL)',
+  },
   { flags: '--token <token>', summary: 'an API token for it (TOLLMARK_TOKEN)' },
 ]
 const SERVER_URL = url('http:', 'https:')
-const INIT_OPTION: Option = { flags: '--init', summary: 'create a new store if there is none' }
+const INIT_OPTION: Option = { flags: '--init', summary: 'create a new database if there is none' }
 
 /** A command that calls the API of the server in `--url`, or works on the local store. */
 export function apiCommand({
@@ -115,7 +118,9 @@ export async function openApi(
   const { url, token } = config.commandLine
   if (url !== null) {
     if (options.init)
-      throw new Misuse('--init creates a store here, and --url names a server. Give one of them.')
+      throw new Misuse(
+        '--init creates a database here, and --url names a server. Give one of them.',
+      )
     const { remoteClient } = await import('./remote.ts')
     return {
       client: remoteClient(url, token),

@@ -136,9 +136,9 @@ export async function openLocal(
   const path = sqlitePath(storage)
   const isConfigured = Boolean(env['TOLLMARK_DATA'] || env['DATABASE_URL'])
   if (path !== null && !existsSync(path) && !isConfigured && !init) {
-    const how = creates === null ? '' : ', or create a new store here with --init'
+    const how = creates === null ? '' : ', or create a new database here with --init'
     throw new SetupError(
-      `There is no Tollmark store at ${path}. Run this in the server's folder, set TOLLMARK_DATA or ` +
+      `There is no Tollmark database at ${path}. Run this in the server's folder, set TOLLMARK_DATA or ` +
         `DATABASE_URL to what the server uses, ${how === '' ? 'or ' : ''}name a running server with --url${how}.`,
     )
   }

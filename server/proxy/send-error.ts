@@ -143,7 +143,7 @@ function credentialOf({ exchange: { headers }, route }: RequestContext): string 
 function toGatewayError(error: unknown): GatewayError {
   return transientProblem(error) === undefined
     ? new GatewayError('internal_error', 'The proxy failed. The caller knows nothing more.')
-    : serviceUnavailable('The store of the proxy does not answer at the moment.')
+    : serviceUnavailable('The database does not answer at the moment.')
 }
 
 /** Answers a CORS preflight. It needs no key: browsers send none. */

@@ -72,7 +72,7 @@ class ReportQueue implements Reading {
   }
 
   send(owner: string, work: Work): Promise<unknown> {
-    if (this.#closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
+    if (this.#closed) return Promise.reject(new StoreError('closed', 'the database is closed'))
     const line = this.#waiting.get(owner) ?? []
     if (line.length >= WAITING_OF_OWNER)
       return Promise.reject(new StoreError('crowded', `${owner} has too many reports waiting`))
@@ -101,7 +101,7 @@ class ReportQueue implements Reading {
   close(): void {
     this.#closed = true
     for (const { refuse } of [...this.#waiting.values()].flat())
-      refuse(new StoreError('closed', 'the store is closed'))
+      refuse(new StoreError('closed', 'the database is closed'))
     this.#waiting.clear()
   }
 

@@ -5,7 +5,7 @@ import { StoreError, type StoreErrorCode } from './store-error.ts'
 /** Seconds after which a caller should try again. */
 const RETRY_AFTER = 5
 
-const NO_RESPONSE = 'The store does not answer at the moment.'
+const NO_RESPONSE = 'The database does not answer at the moment.'
 const NO_ROOM = 'The server has no room for files at the moment.'
 
 /** TABLE of the sentences for transient errors. `unique` and `failed` are bugs, and have none. */
@@ -16,7 +16,7 @@ const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
   full: NO_ROOM,
   slow: 'The report takes too long. Request a shorter period, or one key.',
   crowded: 'Too many reports of this account are waiting.',
-  blobs: 'The store for files does not answer at the moment.',
+  blobs: 'The file store does not answer at the moment.',
 }
 
 /** The problem `store_unavailable` for a transient error; undefined for every other error. */

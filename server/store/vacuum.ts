@@ -31,7 +31,7 @@ export function vacuumStore(place: Pick<StoreOptions, 'data' | 'databaseUrl'>): 
     )
   if (!existsSync(path))
     throw new SetupError(
-      `There is no Tollmark store at ${path}. Set TOLLMARK_DATA or DATABASE_URL to what the server uses.`,
+      `There is no Tollmark database at ${path}. Set TOLLMARK_DATA or DATABASE_URL to what the server uses.`,
     )
   let connection: Connection | undefined
   let before: number

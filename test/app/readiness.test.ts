@@ -22,9 +22,9 @@ const FAILURES: [
   HealthState,
 ][] = [
   [null, null, true, { status: 'ok', troubles: [] }],
-  ['unavailable', null, false, unavailable('the store does not answer')],
-  ['busy', null, false, unavailable('the store does not answer')],
-  ['full', null, false, unavailable('the disk of the store is full')],
+  ['unavailable', null, false, unavailable('the database does not answer')],
+  ['busy', null, false, unavailable('the database does not answer')],
+  ['full', null, false, unavailable('the disk of the database is full')],
   [null, 'blobs', true, { status: 'degraded', troubles: ['files cannot be stored'] }],
   [
     null,
@@ -36,19 +36,19 @@ const FAILURES: [
     'full',
     'full',
     false,
-    unavailable('the disk of the store is full', 'the disk is full: files cannot be stored'),
+    unavailable('the disk of the database is full', 'the disk is full: files cannot be stored'),
   ],
   [
     'unavailable',
     null,
     true,
-    { status: 'degraded', troubles: [`the store does not answer; ${ALONE}`] },
+    { status: 'degraded', troubles: [`the database does not answer; ${ALONE}`] },
   ],
   [
     'full',
     null,
     true,
-    { status: 'degraded', troubles: [`the disk of the store is full; ${ALONE}`] },
+    { status: 'degraded', troubles: [`the disk of the database is full; ${ALONE}`] },
   ],
   [
     'unavailable',
@@ -56,7 +56,7 @@ const FAILURES: [
     true,
     {
       status: 'degraded',
-      troubles: [`the store does not answer; ${ALONE}`, 'files cannot be stored'],
+      troubles: [`the database does not answer; ${ALONE}`, 'files cannot be stored'],
     },
   ],
 ]

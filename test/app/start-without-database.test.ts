@@ -48,7 +48,7 @@ for (const role of ['web', 'worker'])
         503,
         {
           status: 'unavailable',
-          troubles: ['the store does not answer; the server starts when it does'],
+          troubles: ['the database does not answer; the server starts when it does'],
         },
       ],
     )

@@ -54,7 +54,7 @@ const MISUSES: [args: string[], line: RegExp][] = [
   [['keys', 'list', '--token', 'tmt_x'], /^--token is for a running server\. Give --url too\.$/],
   [
     key('--url', 'http://localhost:1', '--init'),
-    /^--init creates a store here, and --url names a server\. Give one of them\.$/,
+    /^--init creates a database here, and --url names a server\. Give one of them\.$/,
   ],
   [
     ['keys', 'list', '--url', 'http://localhost:1'],

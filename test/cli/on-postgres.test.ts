@@ -62,6 +62,6 @@ test('an unresponsive database gives one sentence and exit code 1', async (t) =>
   const { code, out, err } = await tollmark(['keys', 'list'], env)
   assert.deepEqual(
     [code, out, err],
-    [1, '', 'tollmark: The store does not answer at the moment. Try again in a moment.\n'],
+    [1, '', 'tollmark: The database does not answer at the moment. Try again in a moment.\n'],
   )
 })

@@ -131,7 +131,7 @@ test('a store of a newer version gives one sentence and exit code 1', async (t) 
   assert.equal(code, 1)
   assert.match(
     err,
-    /^tollmark: The store was written by a newer version of Tollmark \(it has 9999-future\)\..*\n$/,
+    /^tollmark: The database was written by a newer version of Tollmark \(it has 9999-future\)\..*\n$/,
   )
 })
 

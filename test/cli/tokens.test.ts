@@ -158,7 +158,7 @@ test('no store is created in a folder without one unless asked for', async (t) =
     assert.deepEqual([code, out], [1, ''], args.join(' '))
     assert.match(
       err,
-      /^tollmark: There is no Tollmark store at .*tollmark\.db\. Run this in the server's folder, .*, or .*\n$/,
+      /^tollmark: There is no Tollmark database at .*tollmark\.db\. Run this in the server's folder, .*, or .*\n$/,
     )
   }
   assert.deepEqual(readdirSync(cwd), [])

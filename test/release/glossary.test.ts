@@ -25,16 +25,35 @@ test('no word is in the glossary twice', () => {
   assert.deepEqual(repeated(rows.map(({ identifier }) => identifier)), [])
 })
 
+/** A source without its comments. */
+const codeOf = (file: string): string =>
+  readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+
 test('the code uses every word of the glossary', () => {
   const files = globSync(['server/**/*.ts', 'packages/*/src/**/*.ts'], { cwd: root })
-  const code = files
-    .map((file) =>
-      readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''),
-    )
-    .join('\n')
-  const used = new Set(code.match(/\b[A-Za-z_]\w*\b/g))
+  const used = new Set(
+    files
+      .map(codeOf)
+      .join('\n')
+      .match(/\b[A-Za-z_]\w*\b/g),
+  )
   assert.deepEqual(
     rows.filter(({ identifier }) => !used.has(identifier)),
+    [],
+  )
+})
+
+test('no page or sentence for users calls the database a store', () => {
+  const pages = globSync(['README.md', 'SECURITY.md', 'docs/**/*.md'], { cwd: root })
+  const lines = pages.flatMap((page) => readFileSync(join(root, page), 'utf8').split('\n'))
+  const literals = globSync('server/**/*.ts', { cwd: root }).flatMap((file) => [
+    ...codeOf(file).matchAll(/(['"`])(?:(?!\1)[^\n\\]|\\.)*\1/g),
+  ])
+  assert.ok(literals.length > 5_000)
+  assert.deepEqual(
+    [...lines, ...literals.map(([literal]) => literal)].filter((text) =>
+      /\b(?:the|a|no|this|another|new|SQLite|Tollmark) store\b/i.test(text),
+    ),
     [],
   )
 })

@@ -122,7 +122,7 @@ onEveryStore('a backup under load is a consistent snapshot', async (t, place) =>
     restored,
     restored.map((_, i) => i),
   )
-  await assert.rejects(restore(), /There is a store already\./)
+  await assert.rejects(restore(), /There is a database already\./)
   assert.deepEqual(
     readdirSync(place.data).filter((name) => name.startsWith('.')),
     [],

@@ -11,5 +11,5 @@ test('the owner of a store learns that its writer thread has ended', async (t) =
   const store = await openStore({ data, databaseUrl, now: 0, onFailure: failed.resolve })
   t.after(() => store.close())
   await assert.rejects(store.run(leave, null), { code: 'closed' })
-  assert.match((await failed.promise).message, /thread of the store has ended/)
+  assert.match((await failed.promise).message, /database thread has ended/)
 })

@@ -59,7 +59,7 @@ test('a vacuum of anything but a SQLite store is refused with the reason', (t) =
     [new URL('postgres://localhost/x'), /PostgreSQL reuses the space of deleted rows by itself/],
     [
       new URL('sqlite:/nowhere/tollmark.db'),
-      /There is no Tollmark store at \/nowhere\/tollmark\.db/,
+      /There is no Tollmark database at \/nowhere\/tollmark\.db/,
     ],
   ] as const
   for (const [databaseUrl, message] of cases)

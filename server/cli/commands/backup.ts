@@ -10,7 +10,7 @@ import { counted } from '../../common/counted.ts'
 const BACKUP: Command = {
   name: 'backup',
   args: '<target>',
-  summary: 'back up the store to a folder or a bucket, while servers run on it',
+  summary: 'back up the database to a folder or a bucket, while servers run on it',
   options: [
     { flags: '--recipient <file>', summary: 'encrypt for this public key (X25519, PEM)' },
     JSON_OPTION,

@@ -7,7 +7,7 @@ import { counted } from '../../common/counted.ts'
 /** Migrates the store to the schema of this version, as a server does when it starts. */
 export const MIGRATE: Command = {
   name: 'migrate',
-  summary: "migrate the store to this version's schema, or show what would run",
+  summary: "migrate the database to this version's schema, or show what would run",
   options: [
     { flags: '--dry-run', summary: 'only list the migrations that would run' },
     JSON_OPTION,
@@ -27,7 +27,7 @@ export const MIGRATE: Command = {
     }
     if (values.flag('json'))
       return writeJson({ object: 'migration', store, dry_run: dryRun, migrations: pending })
-    if (pending.length === 0) return writeLines(['The store has the schema of this version.'])
+    if (pending.length === 0) return writeLines(['The database has the schema of this version.'])
     await writeLines([
       ...pending,
       `${counted(pending.length, 'migration')} ${dryRun ? 'would run' : 'done'}.`,

@@ -70,7 +70,7 @@ export async function examine(config: Config): Promise<Examined> {
 async function versions({ config }: Examined): Promise<Finding> {
   const { store, version, pending, isEmpty } = await inspectStore(config.storage)
   const text = `Node ${process.versions.node}, ${store === 'sqlite' ? 'SQLite' : 'PostgreSQL'} ${version}`
-  if (isEmpty) return ['warning', `${text}; no server has run on this store yet`]
+  if (isEmpty) return ['warning', `${text}; no server has run on this database yet`]
   return pending.length === 0
     ? ['ok', text]
     : ['warning', `${text}; the next start runs ${counted(pending.length, 'migration')}`]
@@ -203,7 +203,7 @@ async function balancer({ config }: Examined): Promise<Finding> {
     : ['ok', trustProxy ? 'the reverse proxy is trusted' : 'no reverse proxy is trusted']
 }
 
-const UNOPENED: Finding = ['warning', 'not checked: no store with the schema of this version']
+const UNOPENED: Finding = ['warning', 'not checked: no database with the schema of this version']
 
 /** The folder, or the nearest existing parent. */
 function existingFolder(path: string): string {

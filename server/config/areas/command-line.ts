@@ -7,7 +7,7 @@ export const commandLine = {
     'TOLLMARK_URL',
     url('http:', 'https:'),
     null,
-    'The running server that commands talk to; unset, they use the store in the current folder.',
+    'The running server that commands talk to; unset, they use the database in the current folder.',
   ),
   token: setting(
     'TOLLMARK_TOKEN',

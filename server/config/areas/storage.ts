@@ -57,7 +57,7 @@ export const storage = {
     'TOLLMARK_BACKUP',
     text,
     null,
-    'A folder, or s3://BUCKET/PREFIX, to which a SQLite store is backed up while the server runs: completely at start and once a day, and every two seconds what has changed. Unset, backups are made only by the command "tollmark backup".',
+    'A folder, or s3://BUCKET/PREFIX, to which a SQLite database is backed up while the server runs: completely at start and once a day, and every two seconds what has changed. Unset, backups are made only by the command "tollmark backup".',
   ),
   backupRecipient: setting(
     'TOLLMARK_BACKUP_RECIPIENT',

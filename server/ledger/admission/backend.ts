@@ -81,7 +81,7 @@ export interface AdmissionBackend {
 
 /** The rejection of a `superseded` request. */
 export function supersededError(): StoreError {
-  return new StoreError('busy', 'the request was decided without the store')
+  return new StoreError('busy', 'the request was decided without the database')
 }
 
 /** The rejection of a request whose caller disconnected before its row was sent to the store. */

@@ -201,7 +201,7 @@ export class OutageFallback {
     })
     if (!isWritten)
       this.#parts.log.error(
-        'The store is unavailable; the next process on this data folder writes the requests in the outage file.',
+        'The database is unavailable; the next process on this data folder writes the requests in the outage file.',
         new Error(`${this.#backlog.size} requests are in ${this.#file?.path ?? 'no file'}`),
       )
     await this.#file?.close()
@@ -298,8 +298,8 @@ export class OutageFallback {
     if (this.#since === null) {
       log.warn(
         this.#file === null
-          ? 'The store does not answer; requests are rejected.'
-          : `The store does not answer; requests are admitted without it for ${maxOutage / 1000} s.`,
+          ? 'The database does not answer; requests are rejected.'
+          : `The database does not answer; requests are admitted without it for ${maxOutage / 1000} s.`,
         { reason: String(error) },
       )
       this.#shares.beginOutage()
@@ -348,7 +348,9 @@ export class OutageFallback {
 
   #enterOnline(): void {
     if (!this.#become('backlogWritten')) return
-    this.#parts.log.info('The store responds again; all requests admitted without it are written.')
+    this.#parts.log.info(
+      'The database responds again; all requests admitted without it are written.',
+    )
     this.#since = null
     this.#shares.endOutage()
     for (const one of this.#queued.splice(0)) this.#submit(one)
@@ -367,7 +369,7 @@ export class OutageFallback {
       (entry, error) => {
         this.#backlog.giveUp(entry)
         this.#parts.log.error(
-          `The request ${entry.row.id}, admitted during an outage of the store, cannot be written.`,
+          `The request ${entry.row.id}, admitted during an outage of the database, cannot be written.`,
           error,
         )
       },
@@ -375,7 +377,7 @@ export class OutageFallback {
   }
 }
 
-const STORE_SILENT = new StoreError('unavailable', 'the store is silent')
+const STORE_SILENT = new StoreError('unavailable', 'the database is silent')
 
 /**
  * Whether the store cannot be written. `busy` alone may only mean too much load; if it means more,

@@ -138,10 +138,13 @@ export async function replayOutageFiles(parts: ReplayParts, which: 'all' | 'dead
     if (alive) continue
     await removeLog(path)
     if (file.rows.length === 0) continue
-    log.warn('A process ended during an outage of the store; its requests are now in the ledger.', {
-      requests: file.rows.length,
-      ...(file.torn > 0 ? { torn_lines: file.torn } : {}),
-    })
+    log.warn(
+      'A process ended during an outage of the database; its requests are now in the ledger.',
+      {
+        requests: file.rows.length,
+        ...(file.torn > 0 ? { torn_lines: file.torn } : {}),
+      },
+    )
   }
 }
 
@@ -155,7 +158,7 @@ async function replay({ backend, log }: ReplayParts, { header, rows }: OutageFil
     },
     ({ row }, error) =>
       log.error(
-        `The request ${row.id}, admitted during an outage of the store, cannot be written.`,
+        `The request ${row.id}, admitted during an outage of the database, cannot be written.`,
         error,
       ),
   )

@@ -90,7 +90,7 @@ export async function joinProcesses({ store, clock, log, instance }: Joining): P
     )
     if (strangers.length === 0 || !known.includes(instance)) return known
     if (clock.mono() - start > UNCOUNTED_MS) {
-      log.warn('Other processes on this store have not counted this one; it starts anyway.', {
+      log.warn('Other processes on this database have not counted this one; it starts anyway.', {
         instances: strangers.map(({ id }) => id).join(', '),
       })
       return known

@@ -123,7 +123,7 @@ export class SettlementQueue {
     // The rows that are flushed with it may be the cause.
     await this.#parts.settle([])
     this.#parts.log.error(
-      `The store rejects the outcome of request ${seq} of ${key_id}; it stays unknown.`,
+      `The database rejects the outcome of request ${seq} of ${key_id}; it stays unknown.`,
       error,
     )
   }

@@ -54,7 +54,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const { storage, target, recipient, now } = options
   const { store, isEmpty, pending } = await inspectStore(storage)
   if (isEmpty)
-    throw new SetupError('There is nothing to back up: no server has run on this store yet.')
+    throw new SetupError('There is nothing to back up: no server has run on this database yet.')
   const createdAt = new Date(now).toISOString()
   const writer = await writeBackup(target, `tollmark-${createdAt.replaceAll(':', '-')}`, storage)
   try {
@@ -124,7 +124,7 @@ async function copyDatabase(
   const path = sqlitePath(storage)
   if (path === null && storage.databaseUrl !== null)
     return dumpPostgres(storage.databaseUrl, copy, env, signal)
-  if (path === null) throw new Error('a store is either a file or a server')
+  if (path === null) throw new Error('a database is either a file or a server')
   // In a thread, because in a server this one serves requests meanwhile.
   const reader = openReadingThread({ path, patient: true })
   try {

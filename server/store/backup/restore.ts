@@ -96,7 +96,7 @@ async function assertFits(
   const found = path === null ? [] : [path, `${path}-wal`].filter((file) => existsSync(file))
   if (!here.isEmpty || found.length > 0)
     throw new SetupError(
-      'There is a store already. Stop its servers, and restore into an empty data folder or database.',
+      'There is a database already. Stop its servers, and restore into an empty data folder or database.',
     )
   if (schema !== null && !MIGRATION_NAMES.some((name) => name === schema))
     throw new SetupError(

@@ -134,7 +134,7 @@ class ConnectionPool implements Connections {
   }
 
   async #acquire(): Promise<PoolClient> {
-    if (this.#closing) throw new StoreError('closed', 'the store is closed')
+    if (this.#closing) throw new StoreError('closed', 'the database is closed')
     if (this.#pool.waitingCount >= WAITING)
       throw new StoreError('busy', 'too many transactions wait for a connection to the database')
     const crowded = this.#pool.totalCount >= this.#options.most

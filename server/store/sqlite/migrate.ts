@@ -22,7 +22,7 @@ export function pendingNames(rows: readonly unknown[]): readonly MigrationName[]
   const unknown = [...applied.difference(new Set<string>(MIGRATION_NAMES))].sort()
   if (unknown.length > 0) {
     throw new SetupError(
-      `The store was written by a newer version of Tollmark (it has ${unknown.join(', ')}). Start that version, or use another store.`,
+      `The database was written by a newer version of Tollmark (it has ${unknown.join(', ')}). Start that version, or use another database.`,
     )
   }
   return MIGRATION_NAMES.filter((name) => !applied.has(name))

@@ -113,7 +113,7 @@ export async function startThread(
 
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      const ended = new StoreError('closed', 'the thread of the store has ended')
+      const ended = new StoreError('closed', 'the database thread has ended')
       for (const { reject } of waiting.clear()) reject(ended)
       // After an error, it is the second call.
       if (!closed) onFailure(ended)
@@ -127,9 +127,9 @@ export async function startThread(
 
   return {
     send: (work, within) => {
-      if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
+      if (closed) return Promise.reject(new StoreError('closed', 'the database is closed'))
       if (waiting.size >= MOST_WAITING)
-        return Promise.reject(new StoreError('busy', 'too many writes wait for the store'))
+        return Promise.reject(new StoreError('busy', 'too many writes wait for the database'))
       // All tasks of this turn of the event loop travel in one message.
       if (bunch.length === 0) setImmediate(flush)
       const id = ++lastId
@@ -137,7 +137,7 @@ export async function startThread(
       return replyTo(id)
     },
     takeChanges: () => {
-      if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
+      if (closed) return Promise.reject(new StoreError('closed', 'the database is closed'))
       flush()
       post({ takeChanges: ++lastId })
       // The thread replies with nothing else.
@@ -166,7 +166,7 @@ function untilOpened(
       reject(error)
       onFailure(error)
     })
-    worker.once('exit', (code) => reject(new Error(`a thread of the store ended with ${code}`)))
+    worker.once('exit', (code) => reject(new Error(`a database thread ended with ${code}`)))
     worker.on('message', (message: FromThread) => {
       if ('replies' in message) message.replies.forEach(settle)
       else if ('changed' in message) onChange()
