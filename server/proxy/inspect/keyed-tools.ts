@@ -3,7 +3,7 @@
 // models may not use it.
 import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
-import type { KeyedTools } from '../providers/tools.ts'
+import type { KeyedTools } from '../providers/tool-types.ts'
 import { unknownModel, type InspectionError } from './inspection-error.ts'
 
 /** Longest tool that is read, in bytes: 1 ms. Google accepts at most 512 functions. */

@@ -1,6 +1,6 @@
 // Finds the models that the tools, plugins and options of one body make the provider run, from the
 // events of a scan.
-import { runsOf, type Runs, type ToolPlace } from '../providers/tools.ts'
+import { runsOf, type Runs, type ToolPlace } from '../providers/tool-types.ts'
 
 /** A tool of a request that names no model. */
 export interface ToolRun {

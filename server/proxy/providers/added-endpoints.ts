@@ -1,7 +1,7 @@
 // Compiles the endpoints that an operator declares for an added provider into rows of the table.
 import type { EndpointEntry } from '../../config/providers-file.ts'
 import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
-import { STORED } from './openai-rows.ts'
+import { STORED } from './row-builders.ts'
 import type { CustomProvider, ProviderRow } from './provider.ts'
 
 /** A row with the additional fields of the providers file. */

@@ -4,7 +4,8 @@
 // no key that is limited to models may create, change or run one. Secrets, signed addresses and the
 // settings of the workspace are closed for every key.
 import type { EndpointRow } from './endpoint-row.ts'
-import { creates, model, neutral, STORED, within } from './openai-rows.ts'
+import { within } from './body-rules.ts'
+import { creates, model, neutral, STORED } from './row-builders.ts'
 import { BY_MINUTE, type SocketRow } from './socket-row.ts'
 
 const AT = '/v1/convai'

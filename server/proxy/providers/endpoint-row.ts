@@ -2,7 +2,7 @@
 // objects.
 import type { Auth, UsageKind } from './provider.ts'
 import type { SocketRow } from './socket-row.ts'
-import type { KeyedTools, ToolPlace } from './tools.ts'
+import type { KeyedTools, ToolPlace } from './tool-types.ts'
 
 /** The class of an endpoint for a key. */
 export type EndpointClass =

@@ -4,7 +4,7 @@
 // limited to models may run or control one. Deployments are machines of the account, and workflows
 // are registered by a worker with the account's credential: both are closed for every key.
 import type { EndpointRow } from './endpoint-row.ts'
-import { creates, model, neutral, STORED } from './openai-rows.ts'
+import { creates, model, neutral, STORED } from './row-builders.ts'
 
 const AT = '/v1/workflows'
 const RUN = `${AT}/executions/{execution}`

@@ -3,7 +3,8 @@
 // An agent chooses models for its sub-agents, so no key that is limited to models may run one.
 // Vaults, which hold credentials, are closed for every key.
 import type { EndpointRow } from './endpoint-row.ts'
-import { creates, model, neutral, STORED, within } from './openai-rows.ts'
+import { within } from './body-rules.ts'
+import { creates, model, neutral, STORED } from './row-builders.ts'
 
 /** The contents of an environment. */
 const MADE_OF = {

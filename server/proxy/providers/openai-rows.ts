@@ -1,58 +1,24 @@
 // Endpoint rows of the OpenAI API, shared by OpenAI, Azure and, in part, by all providers with its
 // dialect.
+import {
+  BODY,
+  body,
+  form,
+  GIVEN,
+  given,
+  OBJECTS,
+  RAN,
+  referring,
+  responding,
+  TOOL,
+  toolsIn,
+  within,
+} from './body-rules.ts'
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { CITATION } from './object-ref.ts'
 import { OPENAI_REALTIME, OPENAI_TRANSLATION } from './openai-sockets.ts'
-import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
-
-/** The same places, deeper in a body. */
-export const within = (
-  at: string,
-  places: Readonly<Record<string, string>>,
-): Record<string, string> =>
-  Object.fromEntries(Object.entries(places).map(([place, kind]) => [at + place, kind]))
-
-/** A place with an id, or with an object that contains one. */
-export const referring = (place: string, kind: string): Record<string, string> => ({
-  [place]: kind,
-  [`${place}.id`]: kind,
-})
-
-/** The tools of a body, and those inside a namespace or a sub-agent. */
-export function toolsIn(at: string, tools: ToolTypes): ToolPlace[] {
-  return [`${at}tools[]`, `${at}tools[].tools[]`].map((place) => ({ at: place, by: 'type', tools }))
-}
-
-/** Stored objects that a tool may name. */
-const TOOL: Readonly<Record<string, string>> = {
-  'vector_store_ids[]': 'vector_store',
-  ...referring('container', 'container'),
-  'container.file_ids[]': 'file',
-  'container.skills[].skill_id': 'skill',
-  'environment.container_id': 'container',
-  'environment.file_ids[]': 'file',
-  'environment.skills[].skill_id': 'skill',
-  'input_image_mask.file_id': 'file',
-}
-
-/** The container in which an item's code ran, and may continue. */
-const RAN = { container_id: 'container', 'environment.container_id': 'container' } as const
-
-/** Stored objects that a chat or responses body may name. */
-const OBJECTS: Readonly<Record<string, string>> = {
-  previous_response_id: 'response',
-  ...referring('conversation', 'conversation'),
-  'prompt.id': 'prompt',
-  'input[].content[].file_id': 'file',
-  'input[].output[].file_id': 'file',
-  'input[].output.file_id': 'file',
-  ...within('input[].', RAN),
-  'messages[].content[].file.file_id': 'file',
-  ...within('tools[].', TOOL),
-  'prompt.variables.*.file_id': 'file',
-  ...referring('audio.voice', 'voice'),
-  'prompt_cache_options.comparison_response_id': 'response',
-}
+import { creates, model, neutral, STORED } from './row-builders.ts'
+import { OPENAI_TOOLS } from './tools.ts'
 
 /** Bodies that name files and nothing that chooses a model. */
 const FILE = { file_id: 'file' } as const
@@ -79,87 +45,6 @@ const PICTURES = {
   'mask.file_id': 'file',
 } as const
 
-/** Prose in a chat: by people, tools and models. */
-const SAID = ['messages[].content', 'messages[].content[].text']
-/** Prose in a request for a response (`/responses`). */
-const SAID_IN_RESPONSE = [
-  'input',
-  'instructions',
-  'input[].content',
-  'input[].content[].text',
-  'input[].output',
-  'input[].output[].text',
-  'input[].summary[].text',
-]
-/** Prose that is embedded, moderated, drawn, spoken or searched for. */
-const GIVEN = [
-  'input',
-  'input[]',
-  'input[].text',
-  'prompt',
-  'prompt[]',
-  'suffix',
-  'instructions',
-  'query',
-  'documents[]',
-  'documents[].text',
-]
-
-/**
- * `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation;
- * routers and gateways try `models` in turn.
- */
-export const BODY: BodyRule = {
-  required: ['model'],
-  also: ['models[]', 'tools[].model', 'moderation.model'],
-  tools: toolsIn('', OPENAI_TOOLS),
-  prose: SAID,
-  objects: OBJECTS,
-}
-/** The model is in a JSON body. @param rule other places of the body */
-export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({
-  at: 'body',
-  body: { ...BODY, ...rule },
-})
-/** The model is a field of a form. @param rule other places of the form */
-export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({
-  at: 'body',
-  body: { required: ['model'], multipart: true, ...rule },
-})
-/** The model is that of a stored object: no request names it. */
-export const STORED: ModelPlace = { at: 'stored' }
-
-/** Places of tools inside the input. */
-const brought = (places: readonly string[]): string[] =>
-  places.flatMap((place) => (place.startsWith('tools[].') ? [`input[].${place}`] : []))
-
-/** The body of a response: its input may be one text, and may also contain tools. */
-export const responding = ({
-  also = [],
-  stored = [],
-  tools = [],
-  objects,
-  ...rule
-}: BodyRule): ModelPlace => {
-  const inInput = tools.flatMap((place) =>
-    place.at.startsWith('tools[]') ? [{ ...place, at: `input[].${place.at}` }] : [],
-  )
-  return body({
-    ...rule,
-    also: [...also, ...brought(also)],
-    // A stored prompt brings a model and tools of its own:
-    // platform.openai.com/docs/guides/prompting
-    stored: [...stored, ...brought(stored), 'prompt.id'],
-    tools: [...tools, ...inInput],
-    texts: ['input', 'input[]'],
-    prose: SAID_IN_RESPONSE,
-    objects: { ...objects, ...within('input[].tools[].', TOOL) },
-  })
-}
-
-/** The body of a request with text for something other than a chat. */
-const given = (rule: Partial<BodyRule> = {}): ModelPlace => body({ prose: GIVEN, ...rule })
-
 /** Items that a conversation keeps for later responses. */
 const ITEMS = body({
   required: [],
@@ -171,55 +56,6 @@ const ITEMS = body({
     ...within('items[].', RAN),
     ...within('items[].tools[].', TOOL),
   },
-})
-
-/** A row that runs a model. @param on methods and a path pattern */
-export const model = (
-  on: string,
-  place: ModelPlace = body(),
-  more: Partial<EndpointRow> = {},
-): EndpointRow => ({ on, class: 'model', model: place, ...more })
-/** A row that runs no model. @param on methods and a path pattern */
-export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRow => ({
-  on,
-  class: 'neutral',
-  ...more,
-})
-/** The field of a form with which a place begins. */
-const fieldOf = (place: string): string => place.replace(/[.[].*$/, '')
-
-/**
- * The rows of a provider with fallback models: all rows get these places, so that none is
- * forgotten. In a form, which has no lists, none of their fields may name another model.
- */
-export const tryingOthers = (
-  rows: readonly EndpointRow[],
-  { also: others = [], stored: kept = [] }: Pick<BodyRule, 'also' | 'stored'>,
-): EndpointRow[] =>
-  rows.map((row) => {
-    const { model: place } = row
-    if (place === undefined || !('body' in place)) return row
-    const { also = [], stored = [], multipart } = place.body
-    const fields = multipart === true ? [...others, ...kept].map(fieldOf) : []
-    return {
-      ...row,
-      model: {
-        ...place,
-        body: {
-          ...place.body,
-          also: [...new Set([...also, ...others, ...fields])],
-          stored: [...new Set([...stored, ...kept])],
-        },
-      },
-    }
-  })
-
-/** Places of ids of a kind in a response; `id` by default. */
-export const creates = (
-  kind: string,
-  ...at: string[]
-): { creates: Readonly<Record<string, string>> } => ({
-  creates: Object.fromEntries((at.length === 0 ? ['id'] : at).map((place) => [place, kind])),
 })
 
 /**

@@ -1,7 +1,8 @@
 // OpenAI's realtime sockets: https://platform.openai.com/docs/api-reference/realtime-client-events
 import type { BodyRule } from './endpoint-row.ts'
 import type { SocketRow } from './socket-row.ts'
-import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
+import type { ToolPlace, ToolTypes } from './tool-types.ts'
+import { OPENAI_TOOLS } from './tools.ts'
 
 /**
  * The settings of a session are in `session`, those of a response in `response`; the beta's guide

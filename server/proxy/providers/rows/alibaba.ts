@@ -1,4 +1,6 @@
-import { compatibleRows, body, creates, model, neutral, STORED, toolsIn } from '../openai-rows.ts'
+import { body, toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

@@ -1,7 +1,9 @@
 import type { EndpointRow, ModelPlace } from '../endpoint-row.ts'
-import { creates, model, neutral, referring, STORED, within } from '../openai-rows.ts'
+import { referring, within } from '../body-rules.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
-import { ANTHROPIC_TOOLS, type ToolPlace, type ToolTypes } from '../tools.ts'
+import type { ToolPlace, ToolTypes } from '../tool-types.ts'
+import { ANTHROPIC_TOOLS } from '../tools.ts'
 
 /**
  * Places of Messages that name a model beside their own: tools, which a message may bring too, and

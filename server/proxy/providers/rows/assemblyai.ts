@@ -1,5 +1,5 @@
 import { NEW } from '../object-ref.ts'
-import { creates, model, neutral } from '../openai-rows.ts'
+import { creates, model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** A model, or several, of which the first that supports the language is used. */

@@ -3,19 +3,13 @@ import type { EndpointRow, ModelPlace } from '../endpoint-row.ts'
 import type { Operated } from '../cloud-resources.ts'
 import { OPENAI_PREFIXES, type ModelNames } from '../id-spelling.ts'
 import { NEW, objectRef, VERSION } from '../object-ref.ts'
-import {
-  BODY,
-  creates,
-  form,
-  model,
-  neutral,
-  OPENAI_ADMIN,
-  openaiRows,
-  STORED,
-} from '../openai-rows.ts'
+import { BODY, form } from '../body-rules.ts'
+import { OPENAI_ADMIN, openaiRows } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import { withTools } from '../openai-sockets.ts'
 import type { ProviderRow } from '../provider.ts'
-import { AZURE_TOOLS, OPENAI_TOOLS, STORED_AGENT, type ToolPlace } from '../tools.ts'
+import type { ToolPlace } from '../tool-types.ts'
+import { AZURE_TOOLS, OPENAI_TOOLS, STORED_AGENT } from '../tools.ts'
 
 // The image tool's deployment is chosen by a header:
 // learn.microsoft.com/azure/ai-foundry/openai/how-to/responses

@@ -1,5 +1,7 @@
 import type { EndpointRow } from '../endpoint-row.ts'
-import { body, compatibleRows, model, toolsIn } from '../openai-rows.ts'
+import { body, toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { model } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

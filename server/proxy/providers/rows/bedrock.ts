@@ -2,7 +2,8 @@ import type { BodyRule, ModelPlace } from '../endpoint-row.ts'
 import { inMessages, messagesBody } from './anthropic.ts'
 import { OPENAI_PREFIXES, type ModelNames } from '../id-spelling.ts'
 import { objectRef } from '../object-ref.ts'
-import { compatibleRows, creates, model, neutral, STORED } from '../openai-rows.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { creates, model, neutral, STORED } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** The path names the model; `finetune_id` names a fine-tuned one. */

@@ -1,5 +1,5 @@
 import type { EndpointRow } from '../endpoint-row.ts'
-import { creates, model, neutral, STORED } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CARTESIA_SPEECH } from '../speech-sockets.ts'
 import { CARTESIA_TRANSCRIPTION } from '../transcription-sockets.ts'

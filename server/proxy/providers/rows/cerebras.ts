@@ -1,4 +1,6 @@
-import { compatibleRows, neutral, toolsIn } from '../openai-rows.ts'
+import { toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

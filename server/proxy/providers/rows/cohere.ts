@@ -1,15 +1,8 @@
 import type { ModelNames } from '../id-spelling.ts'
 import { objectRef } from '../object-ref.ts'
-import {
-  body,
-  compatibleRows,
-  creates,
-  form,
-  model,
-  neutral,
-  STORED,
-  toolsIn,
-} from '../openai-rows.ts'
+import { body, form, toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

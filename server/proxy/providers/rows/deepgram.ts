@@ -1,4 +1,4 @@
-import { model, neutral } from '../openai-rows.ts'
+import { model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { DEEPGRAM_SPEECH } from '../speech-sockets.ts'
 import { DEEPGRAM_TRANSCRIPTION } from '../transcription-sockets.ts'

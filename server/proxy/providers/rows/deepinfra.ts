@@ -1,7 +1,9 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelNames } from '../id-spelling.ts'
 import { objectRef } from '../object-ref.ts'
-import { compatibleRows, model, neutral, toolsIn } from '../openai-rows.ts'
+import { toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

@@ -1,5 +1,7 @@
 import { messagesBody } from './anthropic.ts'
-import { BODY, compatibleRows, model, toolsIn } from '../openai-rows.ts'
+import { BODY, toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { model } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

@@ -5,7 +5,7 @@ import {
   ELEVENLABS_WORKSPACE,
 } from '../elevenlabs-agents.ts'
 import type { EndpointRow, ModelPlace } from '../endpoint-row.ts'
-import { creates, model, neutral, STORED } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { ELEVENLABS_SPEECH } from '../speech-sockets.ts'
 import { ELEVENLABS_TRANSCRIPTION } from '../transcription-sockets.ts'

@@ -1,5 +1,5 @@
 import type { BodyRule } from '../endpoint-row.ts'
-import { creates, model, neutral } from '../openai-rows.ts'
+import { creates, model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** The path names the model, whose input has any form. */

@@ -1,4 +1,4 @@
-import { creates, model, neutral } from '../openai-rows.ts'
+import { creates, model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** Fish Audio: https://docs.fish.audio/api-reference. A header names the model. */

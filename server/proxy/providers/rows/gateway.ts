@@ -1,6 +1,7 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from '../endpoint-row.ts'
-import { compatibleRows, creates, model, neutral, tryingOthers } from '../openai-rows.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { creates, model, neutral, tryingOthers } from '../row-builders.ts'
 import { gatewayRealtime } from '../openai-sockets.ts'
 import type { ProviderRow } from '../provider.ts'
 import { AI_SDK_TOOLS } from '../tools.ts'

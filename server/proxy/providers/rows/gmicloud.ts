@@ -1,4 +1,5 @@
-import { compatibleRows, toolsIn } from '../openai-rows.ts'
+import { toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

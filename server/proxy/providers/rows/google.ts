@@ -1,16 +1,9 @@
 import type { EndpointRow, ModelPlace } from '../endpoint-row.ts'
 import { GEMINI_BATCH, GEMINI_CALL } from '../gemini-bodies.ts'
 import { GEMINI_LIVE, GEMINI_MUSIC } from '../gemini-sockets.ts'
-import {
-  BODY,
-  creates,
-  compatibleRows,
-  model,
-  neutral,
-  STORED,
-  toolsIn,
-  within,
-} from '../openai-rows.ts'
+import { BODY, toolsIn, within } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS, INTERACTION_TOOLS } from '../tools.ts'
 

@@ -1,4 +1,5 @@
-import { BODY, compatibleRows, deletesTuned, toolsIn } from '../openai-rows.ts'
+import { BODY, toolsIn } from '../body-rules.ts'
+import { compatibleRows, deletesTuned } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { GROQ_TOOLS } from '../tools.ts'
 

@@ -1,4 +1,4 @@
-import { creates, model, neutral } from '../openai-rows.ts'
+import { creates, model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** Each way to create a video or a picture is a collection of tasks. */

@@ -1,4 +1,4 @@
-import { creates, model, neutral } from '../openai-rows.ts'
+import { creates, model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** LMNT: https://docs.lmnt.com/api-reference */

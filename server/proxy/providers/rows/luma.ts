@@ -1,4 +1,5 @@
-import { body, creates, model, neutral } from '../openai-rows.ts'
+import { body } from '../body-rules.ts'
+import { creates, model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** A frame may be an earlier generation. */

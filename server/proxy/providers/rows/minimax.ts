@@ -1,6 +1,8 @@
 import { messagesBody } from './anthropic.ts'
 import { NEW } from '../object-ref.ts'
-import { body, compatibleRows, creates, model, neutral, toolsIn } from '../openai-rows.ts'
+import { body, toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { creates, model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

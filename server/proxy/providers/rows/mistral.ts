@@ -1,20 +1,11 @@
-import {
-  BODY,
-  body,
-  compatibleRows,
-  creates,
-  deletesTuned,
-  form,
-  model,
-  neutral,
-  STORED,
-  toolsIn,
-  within,
-} from '../openai-rows.ts'
+import { BODY, body, form, toolsIn, within } from '../body-rules.ts'
+import { compatibleRows, deletesTuned } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import { MISTRAL_WORKFLOWS } from '../mistral-workflows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { MISTRAL_TRANSCRIPTION } from '../transcription-sockets.ts'
-import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from '../tools.ts'
+import type { ToolPlace } from '../tool-types.ts'
+import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS } from '../tools.ts'
 
 const TOOLS = { 'tools[].library_ids[]': 'library', 'tools[].connector_id': 'connector' } as const
 const AGENT = { agent_id: 'agent' } as const

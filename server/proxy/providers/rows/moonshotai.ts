@@ -1,4 +1,6 @@
-import { compatibleRows, model, toolsIn } from '../openai-rows.ts'
+import { toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { model } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

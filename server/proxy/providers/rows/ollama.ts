@@ -1,4 +1,6 @@
-import { body, compatibleRows, model, neutral, toolsIn } from '../openai-rows.ts'
+import { body, toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

@@ -2,19 +2,9 @@ import { inMessages } from './anthropic.ts'
 import { ANY_KIND } from '../ids.ts'
 import { type ModelNames } from '../id-spelling.ts'
 import { objectRef } from '../object-ref.ts'
-import {
-  BODY,
-  body,
-  compatibleRows,
-  creates,
-  model,
-  neutral,
-  responding,
-  RESPONSE,
-  STORED,
-  toolsIn,
-  tryingOthers,
-} from '../openai-rows.ts'
+import { BODY, body, responding, toolsIn } from '../body-rules.ts'
+import { compatibleRows, RESPONSE } from '../openai-rows.ts'
+import { creates, model, neutral, STORED, tryingOthers } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import {
   OPENROUTER_CONTENT,

@@ -1,14 +1,6 @@
-import {
-  BODY,
-  body,
-  creates,
-  model,
-  neutral,
-  responding,
-  RESPONSE,
-  STORED,
-  toolsIn,
-} from '../openai-rows.ts'
+import { BODY, body, responding, toolsIn } from '../body-rules.ts'
+import { RESPONSE } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { PERPLEXITY_TOOLS } from '../tools.ts'
 

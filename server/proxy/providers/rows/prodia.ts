@@ -1,5 +1,5 @@
 import type { ModelPlace } from '../endpoint-row.ts'
-import { creates, model, neutral } from '../openai-rows.ts'
+import { creates, model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** JSON, or a form with the job as JSON and its input files. */

@@ -1,4 +1,5 @@
-import { body, form, model } from '../openai-rows.ts'
+import { body, form } from '../body-rules.ts'
+import { model } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** Recraft: https://www.recraft.ai/docs/api-reference */

@@ -1,5 +1,5 @@
 import type { ModelPlace } from '../endpoint-row.ts'
-import { creates, model, neutral, STORED } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 const PROSE = ['input.prompt', 'input.system_prompt', 'input.text']

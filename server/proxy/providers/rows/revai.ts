@@ -1,4 +1,4 @@
-import { creates, model, neutral } from '../openai-rows.ts'
+import { creates, model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** Rev AI: https://docs.rev.ai/api. The transcriber is an option of the job. */

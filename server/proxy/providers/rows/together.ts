@@ -1,15 +1,8 @@
 import type { ModelNames } from '../id-spelling.ts'
 import { objectRef } from '../object-ref.ts'
-import {
-  BODY,
-  body,
-  creates,
-  compatibleRows,
-  model,
-  neutral,
-  STORED,
-  toolsIn,
-} from '../openai-rows.ts'
+import { BODY, body, toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 

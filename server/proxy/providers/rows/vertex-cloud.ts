@@ -1,6 +1,6 @@
 import type { ModelPlace } from '../endpoint-row.ts'
 import { vertex } from './vertex.ts'
-import { model, neutral } from '../openai-rows.ts'
+import { model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /**

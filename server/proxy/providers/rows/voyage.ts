@@ -1,4 +1,6 @@
-import { body, compatibleRows, model } from '../openai-rows.ts'
+import { body } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { model } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** Voyage AI: https://docs.voyageai.com/reference */

@@ -1,5 +1,7 @@
 import { messagesBody } from './anthropic.ts'
-import { body, compatibleRows, creates, model, neutral, STORED, toolsIn } from '../openai-rows.ts'
+import { body, toolsIn } from '../body-rules.ts'
+import { compatibleRows } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../row-builders.ts'
 import { realtimeSocket } from '../openai-sockets.ts'
 import type { ProviderRow } from '../provider.ts'
 import { XAI_TRANSCRIPTION } from '../transcription-sockets.ts'
