@@ -142,7 +142,7 @@ const LEASE = 31_000
 /**
  * What callers must have been told at the least; for how long it may go on for that (milliseconds).
  */
-const TELLING = { responses: 100, jobs: 3 }
+const TELLING = { responses: 50, jobs: 2 }
 const LONGER_MS = 120_000
 
 /** How long the last process may take to clear up (milliseconds). */

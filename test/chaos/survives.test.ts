@@ -8,7 +8,7 @@ for (const [name, begin] of Object.entries(BACKINGS)) {
   test(`${name}: nothing is lost, duplicated or wrong while processes are killed and restarted`, async () => {
     await using backing = await begin()
     const { wrong, kills, received, told } = await chaos(backing, {
-      seconds: 6,
+      seconds: 3,
       pause: 1_000,
       ease: 10,
       seed: 5,

@@ -11,7 +11,8 @@ import { placeOf } from '../support/store-settings.ts'
 import { usedFolder } from '../support/templates.ts'
 import { scratchFiles, storedFiles, until } from '../support/until.ts'
 
-const KILLS = 4
+/** Each of the two processes once. */
+const KILLS = 2
 
 test(`kill -9, ${KILLS} times: every accepted job is done and counted once, and no file is left over`, async (t) => {
   const data = usedFolder(t)

@@ -9,7 +9,7 @@ import type { Place } from '../support/place.ts'
 import { onEveryStore } from '../support/stores.ts'
 
 /** Three processes write to the same store at a time. */
-const ROUNDS = 4
+const ROUNDS = 2
 const TOGETHER = 3
 
 onEveryStore(`every acknowledged row survives ${ROUNDS * TOGETHER} × kill -9`, async (_, place) => {

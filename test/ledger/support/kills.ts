@@ -17,9 +17,9 @@ import { respond, headerOf, startFake } from '../../support/providers/fake.ts'
 import { settingsOf } from '../../support/place.ts'
 import type { Place } from '../../support/place.ts'
 
-/** Three servers share the store, and all three are killed in every round. */
+/** Two servers share the store, and both are killed in every round. */
 const ROUNDS = 2
-const TOGETHER = 3
+const TOGETHER = 2
 const CALLERS = 12
 /** Responses that a server has given when it is killed: then it is under load, on any machine. */
 const RESPONSES = 4
