@@ -227,6 +227,19 @@ function* isLastAdmin(db: QueryBuilder, { id, role, disabled }: AccountRow): Ste
 const unlessDeleted = (db: QueryBuilder, id: string) =>
   db.selectFrom('accounts').selectAll().where('id', '=', id).where('deleted_at', 'is', null)
 
+/** Whether an account other than `id` has this e-mail or this name. */
+export function* isTaken(
+  db: QueryBuilder,
+  column: 'email' | 'name',
+  value: string,
+  id: string,
+): Steps<boolean> {
+  const other = yield* first(
+    db.selectFrom('accounts').select('id').where(column, '=', value).where('id', '!=', id),
+  )
+  return other !== undefined
+}
+
 /** Changes an account. Disabling it also ends its sessions, even one that is being created. */
 export const updateAccount = procedure(
   import.meta.url,
@@ -240,13 +253,7 @@ export const updateAccount = procedure(
   ): Steps<ChangeRefusal> {
     const account = yield* first(unlessDeleted(db, id))
     if (account === undefined) return 'missing'
-    if (
-      set.name !== undefined &&
-      (yield* first(
-        db.selectFrom('accounts').select('id').where('name', '=', set.name).where('id', '!=', id),
-      ))
-    )
-      return 'taken'
+    if (set.name !== undefined && (yield* isTaken(db, 'name', set.name, id))) return 'taken'
     if ((set.role === 'member' || set.disabled === 1) && (yield* isLastAdmin(db, account)))
       return 'last'
     yield* run(db.updateTable('accounts').set(set).where('id', '=', id))

@@ -6,7 +6,7 @@ import { createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow, PasswordResetRow } from '../store/schema.ts'
-import { getAccount } from './accounts.ts'
+import { getAccount, isTaken } from './accounts.ts'
 import { hashPassword, queued } from './passwords.ts'
 import { insertSession, createSession, type NewSession, type SignedIn } from './sessions.ts'
 
@@ -117,16 +117,7 @@ export const resetOnce = procedure(
     if (!account) return 'gone' as const
     const address = account.email ?? email
     if (address === null) return 'nameless' as const
-    if (
-      yield* first(
-        db
-          .selectFrom('accounts')
-          .select('id')
-          .where('email', '=', address)
-          .where('id', '!=', account.id),
-      )
-    )
-      return 'taken' as const
+    if (yield* isTaken(db, 'email', address, account.id)) return 'taken' as const
     yield* run(db.deleteFrom('password_resets').where('account_id', '=', account.id))
     yield* run(db.deleteFrom('sessions').where('account_id', '=', account.id))
     yield* run(db.updateTable('accounts').set({ email: address }).where('id', '=', account.id))

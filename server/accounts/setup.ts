@@ -8,7 +8,7 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
-import { findOrCreateAccount, type NewAccount } from './accounts.ts'
+import { findOrCreateAccount, isTaken, type NewAccount } from './accounts.ts'
 import { hashPassword, queued } from './passwords.ts'
 import { FREE } from './plans.ts'
 import { insertSession, createSession, type NewSession, type SignedIn } from './sessions.ts'
@@ -63,16 +63,7 @@ export const setUpFirst = procedure(
   function* (db, { choice, email, password, session }: SetupInput) {
     if (yield* first(anyAdmin(db))) return undefined
     const account: AccountRow = yield* findOrCreateAccount(db, choice)
-    if (
-      yield* first(
-        db
-          .selectFrom('accounts')
-          .select('id')
-          .where('email', '=', email)
-          .where('id', '!=', account.id),
-      )
-    )
-      return 'taken' as const
+    if (yield* isTaken(db, 'email', email, account.id)) return 'taken' as const
     yield* run(db.updateTable('accounts').set({ email, disabled: 0 }).where('id', '=', account.id))
     yield* run(db.insertInto('passwords').values({ account_id: account.id, hash: password }))
     if (session) yield* insertSession(db, session, account.id)
