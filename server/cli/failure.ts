@@ -73,7 +73,7 @@ export function toFailure(error: unknown): Failure | undefined {
   // Unlike a caller of the API, the operator can mend the bucket or its credentials.
   const detail =
     error instanceof StoreError && error.code === 'blobs'
-      ? `The store for files cannot be used: ${error.message.replace(/\.$/, '')}.`
+      ? `The file store cannot be used: ${error.message.replace(/\.$/, '')}.`
       : transient.detail
   return { object: 'error', code: transient.code, detail }
 }

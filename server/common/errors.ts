@@ -47,7 +47,7 @@ export const ERRORS = {
   headers_too_large: { status: 431, title: 'The headers of the request are too large' },
   internal_error: { status: 500, title: 'Internal error' },
   too_many_connections: { status: 503, title: 'Too many connections from one address' },
-  store_unavailable: { status: 503, title: 'A store is unavailable' },
+  store_unavailable: { status: 503, title: 'The database or the file store is unavailable' },
 } as const satisfies Record<string, { status: number; title: string }>
 
 /** The code of a problem: a key of `ERRORS`. */

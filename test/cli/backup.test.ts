@@ -63,7 +63,7 @@ test('a store is migrated, checked, backed up and restored', async (t) => {
     ...NOWHERE,
   })
   assert.equal(code, 1)
-  assert.match(err, /The store for files cannot be used: connect ECONNREFUSED 127\.0\.0\.1:1\./)
+  assert.match(err, /The file store cannot be used: connect ECONNREFUSED 127\.0\.0\.1:1\./)
 })
 
 test('doctor fails and explains what to do if something does not work', async (t) => {

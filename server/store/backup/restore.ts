@@ -90,7 +90,7 @@ async function assertFits(
   const here = await inspectStore(storage)
   if (here.store !== store)
     throw new SetupError(
-      `The backup is of ${NAMES[store]}, and this store is ${NAMES[here.store]}. Check DATABASE_URL.`,
+      `The backup is of ${NAMES[store]}, and this server uses ${NAMES[here.store]}. Check DATABASE_URL.`,
     )
   const path = sqlitePath(storage)
   const found = path === null ? [] : [path, `${path}-wal`].filter((file) => existsSync(file))
