@@ -12,7 +12,7 @@ const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
   ],
   storage: [
     'Storage',
-    'Processes on several machines need `DATABASE_URL`, `S3_BUCKET` and the same `TOLLMARK_MASTER_KEY`.',
+    'Processes on several machines need `DATABASE_URL`, `S3_BUCKET` and, unless they are workers, the same `TOLLMARK_MASTER_KEY`.',
   ],
   accounts: ['Accounts and plans', ''],
   conversion: ['Conversion', ''],

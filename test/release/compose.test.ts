@@ -117,14 +117,14 @@ const OF_WORKERS = [
   ...settings().flatMap(([area, rows]) => (area === 'watch' ? rows.map(({ name }) => name) : [])),
 ]
 
-test('settings in .env reach the workers, and provider keys do not', () => {
+test('settings in .env reach the workers; provider keys and the master key do not', () => {
   const workers = ours.filter(([, { environment }]) => environment['TOLLMARK_ROLE'] === 'worker')
   for (const [name, { environment }] of workers) {
     for (const setting of OF_WORKERS)
       assert.equal(environment[setting], `\${${setting}:-}`, `${name}: ${setting}`)
     assert.deepEqual(
       Object.keys(environment).filter((variable) =>
-        Object.values(PROVIDER_CREDENTIALS).includes(variable),
+        [...Object.values(PROVIDER_CREDENTIALS), 'TOLLMARK_MASTER_KEY'].includes(variable),
       ),
       [],
     )

@@ -251,7 +251,7 @@ test('pods use our settings and have time to shut down', () => {
   }
 })
 
-test('the file has no secret, and a worker gets no provider key', () => {
+test('the file has no secret, and a worker gets neither provider keys nor the master key', () => {
   const given = Object.keys(config)
   for (const name of [...Object.values(PROVIDER_CREDENTIALS), 'TOLLMARK_MASTER_KEY'])
     assert.ok(!given.includes(name), name)
@@ -260,8 +260,13 @@ test('the file has no secret, and a worker gets no provider key', () => {
       .filter((pod) => pod.name === name)
       .flatMap(({ containers }) => containers.flatMap(({ envFrom }) => envFrom))
       .flatMap((source) => source['secretRef']?.name ?? [])
-  assert.deepEqual(secretsOf('tollmark-web'), ['tollmark', 'tollmark-providers'])
+  assert.deepEqual(secretsOf('tollmark-web'), ['tollmark', 'tollmark-web'])
   assert.deepEqual(secretsOf('tollmark-worker'), ['tollmark'])
+  const [, ofAll = '', ofWeb = ''] = read('deploy/kubernetes.yaml').split('create secret generic')
+  assert.deepEqual(
+    [ofAll, ofWeb].map((command) => command.includes('TOLLMARK_MASTER_KEY')),
+    [false, true],
+  )
 })
 
 test('the systemd service starts an existing program and gives it time to stop', () => {

@@ -10,7 +10,7 @@ import type { Config } from '../../config/settings.ts'
 import { openCredentials } from '../../proxy/credentials/stored.ts'
 import { openBlobs } from '../../store/blobs/open.ts'
 import { inspectStore } from '../../store/inspect.ts'
-import { openStore, type Store } from '../../store/open.ts'
+import { openStore, sqlitePath, type Store } from '../../store/open.ts'
 import { outageFolder } from '../../store/persistent-folder.ts'
 import { StoreError } from '../../store/store-error.ts'
 
@@ -173,6 +173,11 @@ async function files({ config }: Examined): Promise<Finding> {
 async function masterKey({ config }: Examined): Promise<Finding> {
   if (config.storage.masterKey !== null) return ['ok', 'TOLLMARK_MASTER_KEY']
   const path = join(config.storage.data, 'master.key')
+  if (sqlitePath(config.storage) === null)
+    return [
+      'warning',
+      `TOLLMARK_MASTER_KEY is not set: web processes with other data folders than ${config.storage.data} cannot use stored credentials`,
+    ]
   if (!existsSync(path))
     return ['warning', `${path} does not exist yet; the first start creates it`]
   const open = statSync(path).mode & 0o077
