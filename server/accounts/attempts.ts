@@ -150,18 +150,18 @@ export const forgiveAttempt = procedure(
 /**
  * Refuses an attempt that must wait, before it waits for its turn at hashing.
  *
+ * @returns whether the person has signed in from this address before
  * @throws Problem `too_many_attempts`, with the time to wait
  */
-export async function assertNotBlocked(
+export async function admitAttempt(
   store: Store,
   source: SignInSource,
   now: number,
-): Promise<void> {
+): Promise<boolean> {
   const subjects = attemptSubjects(source)
-  assertPast(
-    evaluate(await attemptRows(store.db, subjects, now).execute(), subjects, now).until,
-    now,
-  )
+  const rows = await attemptRows(store.db, subjects, now).execute()
+  assertPast(evaluate(rows, subjects, now).until, now)
+  return rows.some((row) => row.subject === subjects.known)
 }
 
 /**

@@ -167,7 +167,7 @@ export async function acceptInvitation(
   now: number,
 ): Promise<SignedIn> {
   const { id } = await findOpen(store, token, now)
-  const hash = await queued({ address, subject: id }, () => hashPassword(password))
+  const hash = await queued({ address, owner: id }, () => hashPassword(password))
   const { cookie, session } = createSession(now)
   const accepted = await store.run(acceptOnce, {
     id,

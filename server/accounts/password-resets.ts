@@ -148,7 +148,7 @@ export async function acceptPasswordReset(
 ): Promise<SignedIn> {
   const { account, publicId } = await openPasswordReset(store, token, now)
   if (account.email === null && email === null) throw emailWanted()
-  const hash = await queued({ address, subject: account.id }, () => hashPassword(password))
+  const hash = await queued({ address, owner: account.id }, () => hashPassword(password))
   const { cookie, session } = createSession(now)
   const changed = await store.run(resetOnce, { publicId, email, password: hash, session, now })
   if (changed === 'gone') throw linkNotFound()

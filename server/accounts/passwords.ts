@@ -2,8 +2,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Problem } from '../common/errors.ts'
-import { FairQueue } from '../common/fairness/fair-queue.ts'
-import { FairShares, type RejectReason } from '../common/fairness/shares.ts'
+import { HashingQueue, type Hashing } from './hashing-queue.ts'
 
 /**
  * OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane.
@@ -16,52 +15,27 @@ const HASH_BYTES = 32
 /** Concurrent hashes. Node's pool has four threads; files and DNS need the others. */
 const CONCURRENCY = 2
 /** Most callers waiting for one; at 50 ms each that is a few seconds. */
-const MAX_WAITING = { slots: 100, always: false }
+const MAX_WAITING = 100
 /** Seconds after which a refused caller should try again. */
 const RETRY_AFTER_SECONDS = 3
 
-/** Who waits in the queue. Each address and each subject has a share. */
-export interface Hashing {
-  /** The client's address; for IPv6 its /64 network. */
-  readonly address: string
-  /** The e-mail, account or link. */
-  readonly subject: string
-}
-
 const compute = promisify(argon2)
-const refusal = (why: RejectReason): Problem =>
+const refusal = (hasHashedBefore: boolean): Problem =>
   new Problem(
     'too_many_attempts',
     'Too many people are signing in right now. Try again in a few seconds.',
-    { retryAfter: RETRY_AFTER_SECONDS, ...(why === 'full' ? { status: 503 } : {}) },
+    { retryAfter: RETRY_AFTER_SECONDS, ...(hasHashedBefore ? {} : { status: 503 }) },
   )
-/** Addresses take turns, one hash at a time each, so a flood delays only its own address. */
-const queue = new FairQueue({
-  concurrency: CONCURRENCY,
-  perOwner: 1,
-  waiting: MAX_WAITING,
-  refusal,
-})
-/** A flood from many addresses mostly targets one account, so accounts have a share too. */
-const subjects = new FairShares(MAX_WAITING)
+const queue = new HashingQueue({ concurrency: CONCURRENCY, waiting: MAX_WAITING, refusal })
 
 /**
- * Runs `work`, which hashes passwords, when it is its turn.
+ * Runs `work`, which hashes passwords, when it is the caller's turn.
  *
- * @throws Problem `too_many_attempts`: 429 if too many callers of the same address or for the same
- *   account wait, 503 if too many wait overall
+ * @throws Problem `too_many_attempts` if too many callers wait: 429 for a caller who has hashed
+ *   before, otherwise 503
  */
-export async function queued<R>({ address, subject }: Hashing, work: () => Promise<R>): Promise<R> {
-  const dropped = new AbortController()
-  const place = subjects.acquire(subject, () => dropped.abort(refusal('full')))
-  if (typeof place === 'string') throw refusal(place)
-  try {
-    using _turn = await queue.acquire(address, dropped.signal, true)
-    place.pin()
-    return await work()
-  } finally {
-    place.release()
-  }
+export function queued<R>(caller: Hashing, work: () => Promise<R>): Promise<R> {
+  return queue.run(caller, work)
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { AccountRow, SessionRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
-import { withAttempt, assertNotBlocked } from './attempts.ts'
+import { admitAttempt, withAttempt } from './attempts.ts'
 import { hashPassword, queued, matchesPassword } from './passwords.ts'
 import { SCOPES, type Caller, type Scope } from './tokens.ts'
 
@@ -62,8 +62,8 @@ export async function signIn(
     .select('passwords.hash')
     .where('accounts.email', '=', who.email)
     .executeTakeFirst()
-  await assertNotBlocked(store, who, now)
-  const right = await queued({ address: who.address, subject: who.email }, () =>
+  const isKnown = await admitAttempt(store, who, now)
+  const right = await queued({ address: who.address, owner: isKnown ? who.email : null }, () =>
     withAttempt(store, who, now, () => matchesPassword(who.password, found?.hash ?? null)),
   )
   if (!right || !found) throw invalidCredentials('E-mail or password is wrong.')
@@ -165,8 +165,8 @@ export async function changePassword(
     .where('account_id', '=', account.id)
     .executeTakeFirst()
   const who = { email: account.email ?? account.id, address }
-  await assertNotBlocked(store, who, now)
-  const hash = await queued({ address, subject: who.email }, async () => {
+  await admitAttempt(store, who, now)
+  const hash = await queued({ address, owner: who.email }, async () => {
     if (!(await withAttempt(store, who, now, () => matchesPassword(current, stored?.hash ?? null))))
       throw invalidCredentials('The current password is wrong.')
     return hashPassword(password)

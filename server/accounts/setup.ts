@@ -139,7 +139,7 @@ async function setUp(
   session: NewSession | null,
   now: number,
 ): Promise<AccountRow | 'taken' | undefined> {
-  const hash = await queued({ address, subject: 'setup' }, () => hashPassword(password))
+  const hash = await queued({ address, owner: 'setup' }, () => hashPassword(password))
   return store.run(setUpFirst, {
     choice: { name: null, plan: FREE, newId: newId('acc', now), now },
     email,

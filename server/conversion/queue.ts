@@ -60,7 +60,7 @@ export function createConversionQueue({
     get waiting() {
       return slots.waiting
     },
-    enter: (account, signal) => slots.acquire(account, signal, false),
+    enter: (account, signal) => slots.acquire(account, signal),
     beginJob: (account) => slots.occupy(account),
     running: () => slots.running(),
   }

@@ -1,66 +1,124 @@
-// A flood of sign-ins: who else signs in waits for a turn, not for the flood, and nobody is locked
-// out of an account by the wrong guesses of others.
+// During a flood of sign-ins, others can sign in without waiting for it, and nobody is locked out of
+// an account by the wrong guesses of others.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withAttempt, assertNotBlocked } from '../../server/accounts/attempts.ts'
-import { queued } from '../../server/accounts/passwords.ts'
+import { ensureAccount } from '../../server/accounts/accounts.ts'
+import { admitAttempt, withAttempt } from '../../server/accounts/attempts.ts'
+import { HashingQueue } from '../../server/accounts/hashing-queue.ts'
+import { hashPassword } from '../../server/accounts/passwords.ts'
+import { signIn } from '../../server/accounts/sessions.ts'
 import type { Problem } from '../../server/common/errors.ts'
-import { onEveryStore, openAt } from '../support/stores.ts'
+import { ADMIN } from '../support/browser-request.ts'
+import { onEveryStore, openAt, placeOn } from '../support/stores.ts'
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Hashes that end when the test says so; `order` is whose were begun. */
+/** A queue whose hashes end when the test says so; `order` names the callers whose hash began. */
 function hashing() {
   const order: string[] = []
   const ends: (() => void)[] = []
-  const hash = (address: string, subject: string): Promise<number> =>
-    queued({ address, subject }, () => {
-      order.push(address)
-      return new Promise<void>((resolve) => ends.push(resolve))
-    }).then(
-      () => 200,
-      (refused: Problem) => refused.status,
-    )
+  const queue = new HashingQueue({
+    concurrency: 2,
+    waiting: 100,
+    refusal: (hasHashedBefore) => new Error(hasHashedBefore ? '429' : '503'),
+  })
+  const hash = (address: string, owner: string | null = null): Promise<string> =>
+    queue
+      .run({ address, owner }, () => {
+        order.push(owner ?? address)
+        return new Promise<void>((resolve) => ends.push(resolve))
+      })
+      .then(
+        () => '200',
+        (refused: Error) => refused.message,
+      )
+  /** Ends the running hashes. */
   const end = async (): Promise<void> => {
+    await settled()
     for (const resolve of ends.splice(0)) resolve()
     await settled()
   }
   return { order, hash, end }
 }
 
-test('addresses take turns at password hashing, and a flood evicts its own newest attempts', async () => {
+/** Addresses in networks of their own. */
+const addresses = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `198.${index}.7.9`)
+
+/** TABLE of floods of 300 attempts: the addresses that they come from. */
+const FLOODS: [name: string, from: readonly string[]][] = [
+  ['one address', Array<string>(300).fill('203.0.113.7')],
+  ['250 addresses', [...addresses(250), ...addresses(50)]],
+  ['a /24 network', Array.from({ length: 300 }, (_, index) => `203.0.113.${index % 256}`)],
+  [
+    'a /48 network',
+    Array.from({ length: 300 }, (_, index) => `2001:db8:0:${index.toString(16)}::/64`),
+  ],
+]
+
+for (const [name, from] of FLOODS)
+  test(`people sign in next during a flood from ${name}`, async () => {
+    const { order, hash, end } = hashing()
+    const flood = from.map((address) => hash(address))
+    const known = hash('192.0.2.1', 'known')
+    const stranger = hash('192.0.2.2')
+    await end()
+    assert.deepEqual(order.slice(2), ['known', '192.0.2.2'])
+    const late = hash('192.0.2.3', 'late')
+    await end()
+    assert.deepEqual(await Promise.all([known, stranger]), ['200', '200'])
+    assert.equal(order.at(4), 'late')
+    for (let round = 0; round < 60; round++) await end()
+    assert.equal(await late, '200')
+    assert.ok(order.length <= 2 + 3 + 100, 'only so many wait')
+    const refused = (await Promise.all(flood)).filter((outcome) => outcome !== '200')
+    assert.ok(refused.length >= 195, `${refused.length}`)
+  })
+
+test('a caller who mistypes comes before addresses that go on hashing', async () => {
   const { order, hash, end } = hashing()
-  const flood = Array.from({ length: 101 }, (_, index) => hash('flood', `nobody ${index}`))
-  assert.equal(await hash('flood', 'nobody'), 429)
-  const mine = hash('mine', 'me')
-  await settled()
-  assert.deepEqual(order, ['flood', 'mine'], 'it is begun at once, beside the one of the flood')
-  const others = ['b', 'c', 'd'].map((address) => hash(address, address))
-  await settled()
+  const from = addresses(60)
+  for (let round = 0; round < 3; round++) {
+    for (const address of from) void hash(address)
+    for (let ended = 0; ended < 30; ended++) await end()
+  }
+  for (const address of from) void hash(address)
+  void hash('192.0.2.1')
   await end()
-  assert.equal(await mine, 200)
-  for (let round = 0; round < 3; round++) await end()
-  assert.deepEqual(await Promise.all(others), [200, 200, 200])
-  assert.ok(order.slice(0, 8).filter((address) => address === 'flood').length <= 4, order.join())
-  for (let round = 0; round < 110; round++) await end()
-  const outcomes = await Promise.all(flood)
-  assert.ok(outcomes.filter((status) => status === 503).length >= 3)
-  assert.deepEqual(
-    outcomes.slice(0, 90).filter((status) => status !== 200),
-    [],
-  )
+  const again = hash('192.0.2.1')
+  await end()
+  await end()
+  assert.equal(await again, '200')
+  assert.equal(order.filter((address) => address === '192.0.2.1').length, 2)
 })
 
-test('a flood against one account leaves room for others to sign in', async () => {
-  const { hash, end } = hashing()
-  const flood = Array.from({ length: 130 }, (_, index) => hash(`address ${index}`, 'victim'))
-  const others = Array.from({ length: 20 }, (_, index) => hash(`other ${index}`, `person ${index}`))
-  for (let round = 0; round < 160; round++) await end()
-  assert.deepEqual(
-    (await Promise.all(others)).filter((status) => status !== 200),
-    [],
-  )
-  assert.ok((await Promise.all(flood)).some((status) => status !== 200))
+test('someone who signs in again and again with an account comes after everyone else', async () => {
+  const { order, hash, end } = hashing()
+  for (let index = 0; index < 20; index++) void hash(`198.51.100.${index}`, 'busy')
+  void hash('192.0.2.1')
+  void hash('192.0.2.2', 'known')
+  await end()
+  assert.deepEqual(order, ['busy', 'busy', 'known', '192.0.2.1'])
+})
+
+test('someone who signs in from a known address waits for no stranger', async (t) => {
+  const store = await openAt(t, await placeOn.sqlite(t))
+  const choice = { name: null, plan: 'free', newId: 'acc_a', now: 1_000 }
+  const { id } = await store.run(ensureAccount, choice)
+  await store.db.updateTable('accounts').set({ email: ADMIN.email }).where('id', '=', id).execute()
+  const hash = await hashPassword(ADMIN.password)
+  await store.db.insertInto('passwords').values({ account_id: id, hash }).execute()
+  const order: string[] = []
+  const from = (address: string, password: string): Promise<unknown> =>
+    signIn(store, { ...ADMIN, password, address }, undefined, 1_000)
+      .catch(() => undefined)
+      .then(() => order.push(address))
+  await from('home', ADMIN.password)
+  const strangers = addresses(10).map((address) => () => from(address, 'wrong password'))
+  const first = strangers.splice(0, 3).map((send) => send())
+  const home = from('home', ADMIN.password)
+  await Promise.all([...first, home, ...strangers.map((send) => send())])
+  assert.ok(order.indexOf('home', 1) <= 4, order.join())
 })
 
 onEveryStore(
@@ -71,7 +129,7 @@ onEveryStore(
     const attempt = async (address: string, right: boolean): Promise<boolean | string> => {
       const who = { email: 'ada@example.com', address }
       try {
-        await assertNotBlocked(store, who, now)
+        await admitAttempt(store, who, now)
         return await withAttempt(store, who, now, () => Promise.resolve(right))
       } catch (error) {
         return (error as Problem).code

@@ -14,7 +14,7 @@ export interface FairQueueLimits {
   readonly perOwner: number
   /** Limits of the waiting work. */
   readonly waiting: FairSharesLimits
-  /** Creates the error for work that is rejected, or evicted while it waits. */
+  /** Creates the error for work that is rejected. */
   readonly refusal: (why: RejectReason) => Error
 }
 
@@ -59,18 +59,15 @@ export class FairQueue {
   /**
    * Waits until one piece of work may run. Dispose of the result when the work has ended.
    *
-   * @param isEvictable whether it may be evicted while it waits
    * @throws the refusal; the reason of `signal`
    */
-  async acquire(owner: string, signal: AbortSignal, isEvictable: boolean): Promise<Disposable> {
+  async acquire(owner: string, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted()
     const state = this.#stateOf(owner)
     if (this.#mayStart(state) && state.waiting.size === 0) return this.#start(state)
-    const evicted = new AbortController()
-    const evict = (): void => evicted.abort(this.#limits.refusal('full'))
-    const slot = this.#slots.acquire(owner, isEvictable ? evict : undefined)
+    const slot = this.#slots.acquire(owner)
     if (typeof slot === 'string') throw this.#limits.refusal(slot)
-    return this.#wait(state, slot, AbortSignal.any([signal, evicted.signal]))
+    return this.#wait(state, slot, signal)
   }
 
   /**
