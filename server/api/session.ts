@@ -42,9 +42,10 @@ const SessionSchema = z
         'The first account has no password yet: follow the link that the server printed.',
     }),
     // Not `.nullable()`, which would make the named schema nullable everywhere in /openapi.json.
-    account: z
-      .union([AccountSchema, z.null()])
-      .openapi({ description: 'The signed-in account; null if there is none.' }),
+    account: z.union([AccountSchema, z.null()]).openapi({
+      description:
+        'The account of the session, or of a token with the scope "manage"; otherwise null.',
+    }),
   })
   .openapi('Session')
 
@@ -101,7 +102,9 @@ function readRoute(store: Store, plans: Plans): Route {
         throw error
       })
       context.set('caller', caller)
-      const account = caller ? await showAccount(store, plans, caller.account, now) : null
+      const account = caller?.scopes.includes('manage')
+        ? await showAccount(store, plans, caller.account, now)
+        : null
       return { object: 'session' as const, setup_required: await setupRequired(store), account }
     },
   })

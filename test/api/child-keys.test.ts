@@ -303,6 +303,8 @@ test('the scope mint allows creating child keys of its account and nothing else'
     ['POST', 'convert'],
   ] as const)
     assertProblem(await send(own, method, path, body), 403, 'insufficient_scope')
+  const session = await send(own, 'GET', 'session')
+  assert.equal(session.json<{ account: unknown }>().account, null)
   assertProblem(
     await send(foreign, 'POST', `keys/${parent.id}/children`, { ttl: 60 }),
     404,
