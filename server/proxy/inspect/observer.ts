@@ -1,7 +1,7 @@
 // Finds the model of a body while it streams, for the ledger. It decides nothing, so it is lenient:
 // compressed bodies are not read.
 import { valuesOf } from '../../http1/header-fields.ts'
-import { headerModels, parameterOf, queryModels } from './outside-body.ts'
+import { headerModels, queryModels } from './outside-body.ts'
 import type { Match } from '../providers/endpoint.ts'
 import { scannerFor, type BodyScanner } from './body-reader.ts'
 import { Findings } from './findings.ts'
@@ -57,5 +57,5 @@ export function headModel(
 ): string | null {
   const place = match.endpoint?.model
   const inHeader = place?.at === 'header' ? headerModels(place.headers ?? [], headers)[0] : null
-  return match.model ?? inHeader ?? queryModels(pathAndQuery, parameterOf(place))?.[0] ?? null
+  return match.model ?? inHeader ?? queryModels(pathAndQuery, place)?.[0] ?? null
 }

@@ -14,38 +14,38 @@ import type { Provider } from '../providers/provider.ts'
  */
 const READ_AS_MODEL = /^[^a-z]*(?:models?|deployments?)(?:[^\w-].*)?$/is
 
-/** The query parameter that names the model; undefined for `model`. */
-export const parameterOf = (place: ModelPlace | undefined): string | undefined =>
-  place !== undefined && 'parameter' in place ? place.parameter : undefined
-
 /** How often a name is decoded; servers behind servers decode again. */
 const MOST_DECODINGS = 4
 
 /**
- * Values of the query parameter that names the model; null if servers could read one differently.
+ * Values of the query parameter that names the model, then those of its qualifiers; null if servers
+ * could read one differently.
+ *
+ * @param place where the endpoint takes the model
  */
-export function queryModels(pathAndQuery: string, parameter = 'model'): string[] | null {
+export function queryModels(pathAndQuery: string, place?: ModelPlace): string[] | null {
   const question = pathAndQuery.indexOf('?')
-  if (question < 0 || !/mod|deploy|%/i.test(pathAndQuery.slice(question))) return []
+  if (question < 0) return []
+  const parameter = (place !== undefined && 'parameter' in place && place.parameter) || 'model'
+  const qualifiers = place?.at === 'query' ? (place.qualifiers ?? []) : []
+  if (qualifiers.length === 0 && !/mod|deploy|%/i.test(pathAndQuery.slice(question))) return []
   const isOtherSpelling = (name: string): boolean =>
     READ_AS_MODEL.test(name) || looseName(name) === looseName(parameter)
   const models: string[] = []
+  const qualified: string[] = []
   for (const part of pathAndQuery.slice(question + 1).split('&')) {
     const equals = part.indexOf('=')
     const raw = equals < 0 ? part : part.slice(0, equals)
     const value = decoded(equals < 0 ? '' : part.slice(equals + 1), 1)
     const name = decoded(raw, MOST_DECODINGS)
     if (name === null || value === null) return null
-    if (raw === parameter && !/[+;]/.test(value)) models.push(value)
     // Some servers also separate parameters at a semicolon (HTML 4.01, appendix B.2.2).
-    else if (
-      [name, ...`${name}=${value}`.split(';').map((one) => one.replace(/=.*$/s, ''))].some(
-        isOtherSpelling,
-      )
-    )
-      return null
+    const names = [name, ...`${name}=${value}`.split(';').map((one) => one.replace(/=.*$/s, ''))]
+    if (raw === parameter && !/[+;]/.test(value)) models.push(value)
+    else if (names.some(isOtherSpelling)) return null
+    if (names.some((one) => qualifiers.includes(looseName(one)))) qualified.push(value)
   }
-  return models
+  return [...models, ...qualified]
 }
 
 /** Percent-decoded until nothing changes, at most `rounds` times; null if that is not possible. */

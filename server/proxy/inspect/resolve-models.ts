@@ -2,7 +2,7 @@
 // request is refused.
 import { withoutSecrets } from '../../common/secrets.ts'
 import type { Scope } from '../../keys/scope.ts'
-import { headerModels, parameterOf, queryModels } from './outside-body.ts'
+import { headerModels, queryModels } from './outside-body.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -143,14 +143,14 @@ function reachable(
     return unknownModel(
       'The model that this endpoint runs is stored with the provider and not named in the request.',
     )
-  const query = pathAndQuery.includes('?') ? queryModels(pathAndQuery, parameterOf(place)) : NONE
+  const query = pathAndQuery.includes('?') ? queryModels(pathAndQuery, place) : NONE
   if (query === null) return unknownModel('The query names the model in an ambiguous way.')
   if (isNamedLater === true) return { models: query, named: true, header: false }
   if (place.at === 'query')
     return query.length === 1
       ? { models: query, named: true, header: false }
       : unknownModel(
-          'The query parameter `model` (or its equivalent here) must occur exactly once.',
+          'The query must name the model in exactly one parameter: `model`, or its equivalent here.',
         )
   const problem = inspected?.refusal ?? inspected?.findings.problem ?? null
   if (problem !== null) return problem

@@ -53,8 +53,9 @@ export interface BodyRule {
 /**
  * The place of the model. `path`: the pattern's `{model}`, or the row's `modelName`, and the body
  * may not name another. `body`: JSON or multipart. `header`: one of `headers`, in lower case, or
- * the query's `parameter`. `query`: `?model=`, or another `parameter`. `stored`: not in the
- * request, so scoped keys are refused.
+ * the query's `parameter`. `query`: `?model=`, or another `parameter`; `qualifiers` are parameters
+ * that select another model with the same name, so scoped keys may not send them. `stored`: not in
+ * the request, so scoped keys are refused.
  */
 export type ModelPlace =
   | {
@@ -63,7 +64,11 @@ export type ModelPlace =
       readonly headers?: readonly string[]
       readonly parameter?: string
     }
-  | { readonly at: 'query'; readonly parameter?: string }
+  | {
+      readonly at: 'query'
+      readonly parameter?: string
+      readonly qualifiers?: readonly string[]
+    }
   | { readonly at: 'stored' }
 
 /** Query parameters, and the kind of stored object that each names. */

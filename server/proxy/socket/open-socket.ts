@@ -12,7 +12,7 @@ import {
   type Handshake,
 } from '../../http1/websocket/handshake.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { headerModels, parameterOf, queryModels } from '../inspect/outside-body.ts'
+import { headerModels, queryModels } from '../inspect/outside-body.ts'
 import { parametersOf, type Match } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
@@ -87,7 +87,7 @@ export function handshakeModels(
   const named = place !== undefined && 'headers' in place ? (place.headers ?? []) : []
   return [
     ...(model === null ? [] : [model]),
-    ...(queryModels(pathAndQuery, parameterOf(place)) ?? []),
+    ...(queryModels(pathAndQuery, place) ?? []),
     ...headerModels(named, headers),
   ]
 }

@@ -1166,9 +1166,17 @@ for (const [name, request, expected] of cases) {
     assert.equal(await check(request), expected))
 }
 
-test('a model in the query', async () => {
-  const provider = table.byId('openai')
+/** Whether a key for the model `allowed` may open an address. */
+async function mayGet(id: string, path: string): Promise<boolean> {
+  const provider = table.byId(id)
   assert.ok(provider)
+  const match = classify(provider, 'GET', path)
+  assert.equal(needsBody(match), false)
+  const request = { provider, match, pathAndQuery: path, headers: [], body: null, limit: LIMIT }
+  return (await checkScope(compileScope(['allowed']), request)).ok
+}
+
+test('a model in the query', async () => {
   for (const [query, expected] of [
     ['?model=allowed', true],
     ['?model=other', false],
@@ -1186,20 +1194,22 @@ test('a model in the query', async () => {
     ['?model=allowed&deployment=other', false],
     ['?model=allowed&Deployment=other', false],
     ['?model=allowed&deployment_status=x', true],
-  ] as const) {
-    const path = `/v1/realtime${query}`
-    const match = classify(provider, 'GET', path)
-    assert.equal(needsBody(match), false)
-    const reach = await checkScope(compileScope(['allowed']), {
-      provider,
-      match,
-      pathAndQuery: path,
-      headers: [],
-      body: null,
-      limit: LIMIT,
-    })
-    assert.equal(reach.ok, expected, query)
-  }
+  ] as const)
+    assert.equal(await mayGet('openai', `/v1/realtime${query}`), expected, query)
+})
+
+test('a model in the query whose name another parameter completes', async () => {
+  for (const [query, expected] of [
+    ['?model=allowed', true],
+    ['?model=allowed&tiers=nova', true],
+    ['?model=allowed&tier=nova', false],
+    ['?tier=nova&model=allowed', false],
+    ['?model=allowed&tier=allowed', false],
+    ['?model=allowed&Tier=nova', false],
+    ['?model=allowed&t%69er=nova', false],
+    ['?model=allowed&x=1;tier=nova', false],
+  ] as const)
+    assert.equal(await mayGet('deepgram', `/v1/listen${query}`), expected, query)
 })
 
 test('a neutral endpoint needs neither a body nor a model', async () => {

@@ -3,6 +3,12 @@ import type { ProviderRow } from '../provider.ts'
 import { DEEPGRAM_SPEECH } from '../speech-sockets.ts'
 import { DEEPGRAM_TRANSCRIPTION } from '../transcription-sockets.ts'
 
+/**
+ * `?model=general&tier=nova` is the model `nova-general`:
+ * https://developers.deepgram.com/docs/tier
+ */
+const IN_QUERY = { at: 'query', qualifiers: ['tier'] } as const
+
 /** Deepgram: https://developers.deepgram.com/reference. The query names the model. */
 export const deepgram: ProviderRow = {
   id: 'deepgram',
@@ -14,11 +20,11 @@ export const deepgram: ProviderRow = {
   probe: { path: '/v1/projects' },
   endpoints: [
     ...['/v1', '/v2'].flatMap((at) => [
-      model(`GET ${at}/listen`, { at: 'query' }, { socket: DEEPGRAM_TRANSCRIPTION }),
-      model(`GET ${at}/speak`, { at: 'query' }, { socket: DEEPGRAM_SPEECH }),
+      model(`GET ${at}/listen`, IN_QUERY, { socket: DEEPGRAM_TRANSCRIPTION }),
+      model(`GET ${at}/speak`, IN_QUERY, { socket: DEEPGRAM_SPEECH }),
     ]),
-    model('POST /v1/listen', { at: 'query' }, { uploads: 'body' }),
-    ...['/v1', '/v2'].map((at) => model(`POST ${at}/speak`, { at: 'query' })),
+    model('POST /v1/listen', IN_QUERY, { uploads: 'body' }),
+    ...['/v1', '/v2'].map((at) => model(`POST ${at}/speak`, IN_QUERY)),
     // Text analysis has no choice of model.
     model(
       'POST /v1/read',
