@@ -32,7 +32,8 @@ export interface ObjectOwners {
   /**
    * The expected responses so far that may have created an object without an owner and matter to a
    * key: its own, because objects without an owner are refused like those of others; for a key with
-   * `objects: upstream`, which may name them, all of the provider. Null if there are none.
+   * `objects: upstream`, which may name them, all of the provider, but those of others for a second
+   * at most. Null if there are none.
    */
   pendingFor(naming: Pick<ObjectLookup, 'provider' | 'key'>): Promise<unknown> | null
   /**
@@ -49,6 +50,12 @@ export interface ObjectOwners {
   /** Whether any object of the provider belongs to another key; with `kind`, any of that kind. */
   anyOwnedByOther(provider: string, key: string, kind?: string): Promise<boolean>
 }
+
+/**
+ * How long a request waits for the responses of other keys to be decoded. They may be large on
+ * purpose; an ordinary one takes milliseconds.
+ */
+const OTHERS_MS = 1_000
 
 /** Responses that are still being decoded, by provider and key. */
 class PendingReadings {
@@ -76,10 +83,12 @@ class PendingReadings {
   }: Pick<ObjectLookup, 'provider' | 'key'>): Promise<unknown> | null {
     const byKey = this.#byProvider.get(provider.id)
     if (byKey === undefined || byKey.size === 0) return null
-    if (objects === 'upstream')
-      return Promise.all([...byKey.values()].flatMap((readings) => [...readings]))
-    const own = byKey.get(id)
-    return own === undefined ? null : Promise.all(own)
+    const readings = byKey.get(id)
+    const own = readings === undefined ? null : Promise.all(readings)
+    if (objects === 'own') return own
+    const all = Promise.all([...byKey.values()].flatMap((some) => [...some]))
+    const enough = new Promise((resolve) => void setTimeout(resolve, OTHERS_MS).unref())
+    return Promise.all([own, Promise.race([all, enough])])
   }
 }
 

@@ -41,6 +41,24 @@ test('a key that may name objects without an owner waits for the responses of al
   assert.equal((await waiting).denied, 'foreign')
 })
 
+test('it waits for a second at most for others, who may send what takes long to decode', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const objects = openObjectOwners(EMPTY, () => {})
+  const own = Promise.withResolvers<void>()
+  objects.trackPending('openai', 'mine', own.promise)
+  objects.trackPending('openai', 'theirs', new Promise(() => {}))
+  const key = keyOf('mine', 'upstream')
+  let isOver = false
+  const lookup = objects.lookup({ provider, key, match, method: 'GET', objects: named })
+  void lookup.then(() => (isOver = true))
+  await setImmediate()
+  t.mock.timers.tick(1_000)
+  await setImmediate()
+  assert.equal(isOver, false, 'it waits for those of its own key')
+  own.resolve()
+  assert.equal((await lookup).denied, null)
+})
+
 test('no request waits whose objects have owners, or for the responses of another provider', async () => {
   const objects = openObjectOwners(EMPTY, () => {})
   const never = new Promise(() => {})
