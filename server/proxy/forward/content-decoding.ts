@@ -13,6 +13,8 @@ import {
   inflateRaw,
   zstdDecompress,
 } from 'node:zlib'
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
+import { WorkSlots } from '../../common/fairness/work-slots.ts'
 import { valuesOf } from '../../http1/header-fields.ts'
 
 interface Coding {
@@ -74,14 +76,23 @@ export const decoderOf = (coding: string, first: number): Transform =>
   CODINGS.get(coding)!.stream(first)
 
 /**
+ * Whole bodies that are decoded at a time. Node's four threads decode them, and work for files and
+ * passwords as well. These slots are not those of streams (decoding.ts), which are held for longer.
+ */
+const slots = new WorkSlots({ key: 2, account: 4, total: 8 })
+
+/**
  * A whole decoded body; null if it is malformed, truncated, or longer than `most` bytes when
- * decoded.
+ * decoded. Owners take turns.
  */
 export async function decodeWhole(
   codings: readonly string[],
   body: Buffer,
   most: number,
+  owner: Owner,
 ): Promise<Buffer | null> {
+  if (codings.length === 0) return body
+  await new Promise<void>((resolve) => slots.acquire(owner, resolve))
   try {
     let decoded = body
     for (const coding of codings)
@@ -91,5 +102,7 @@ export async function decodeWhole(
     return decoded
   } catch {
     return null
+  } finally {
+    slots.release(owner)
   }
 }

@@ -190,11 +190,12 @@ export class FilteredModelList extends ForwardingExchange {
     if (this.#isBusy) return this.#sendError('busy')
     const sent = Buffer.concat(this.#held)
     const codings = codingsOf(headers)
+    const { provider, key, turns } = this.#request
+    const owner = { account_id: key.accountId, key_id: key.id }
     const plain =
       sent.length < this.#length || codings === null
         ? null
-        : await decodeWhole(codings, sent, MAX_LIST_BYTES)
-    const { provider, key, turns } = this.#request
+        : await decodeWhole(codings, sent, MAX_LIST_BYTES, owner)
     const list =
       plain === null
         ? null
@@ -202,7 +203,7 @@ export class FilteredModelList extends ForwardingExchange {
             plain.toString(),
             this.#path,
             (models) => allowedModels(this.#request, models),
-            new TimeSlices(turns, { account_id: key.accountId, key_id: key.id }),
+            new TimeSlices(turns, owner),
           )
     if (list === null) {
       const isHarmless = key.scope.all && plain !== null && !namesStored(provider, plain.toString())

@@ -67,7 +67,12 @@ export class ResponseGuards {
     }
     this.#secrets =
       request.match.class === 'unknown'
-        ? new SecretGuard(exchange, slot, (reason) => sendError(secretError(reason)))
+        ? new SecretGuard(
+            exchange,
+            { account_id: request.key.accountId, key_id: request.key.id },
+            slot,
+            (reason) => sendError(secretError(reason)),
+          )
         : null
     const inner = this.#secrets ?? this.#models ?? exchange
     this.#objects = guardList(objects, request, inner, slot, sendError)

@@ -1,5 +1,6 @@
 // Holds the response of an unknown endpoint until it is known to contain no credential, because a
 // minted credential would escape every limit of the key.
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
@@ -61,6 +62,7 @@ export type Withheld = 'secret' | 'unreadable' | 'busy'
 
 /** The exchange of a request to an unknown endpoint. It lives as long as the request. */
 export class SecretGuard extends ForwardingExchange {
+  readonly #owner: Owner
   readonly #slot: RequestSlot
   readonly #sendError: (reason: Withheld) => void
   #head: [status: number, reason: string, headers: RawHeaders] | null = null
@@ -70,9 +72,15 @@ export class SecretGuard extends ForwardingExchange {
   /** Whether we have sent our own error. */
   replaced = false
 
-  /** @param sendError sends one of our errors */
-  constructor(exchange: HttpExchange, slot: RequestSlot, sendError: (reason: Withheld) => void) {
+  /** @param owner the owner in whose turns it is decoded. @param sendError sends one of our errors */
+  constructor(
+    exchange: HttpExchange,
+    owner: Owner,
+    slot: RequestSlot,
+    sendError: (reason: Withheld) => void,
+  ) {
     super(exchange)
+    this.#owner = owner
     this.#slot = slot
     this.#sendError = sendError
   }
@@ -124,7 +132,9 @@ export class SecretGuard extends ForwardingExchange {
     // oxlint-disable-next-line typescript/no-non-null-assertion -- the head comes before the bytes
     const codings = codingsOf(this.#head![2])
     if (codings === null && sent.length > 0) return this.#refuse('unreadable')
-    const plain = codings?.length ? await decodeWhole(codings, sent, MAX_HELD_BYTES) : sent
+    const plain = codings?.length
+      ? await decodeWhole(codings, sent, MAX_HELD_BYTES, this.#owner)
+      : sent
     if (this.closed) return
     if (plain !== null && givesCredential(plain)) return this.#refuse('secret')
     this.#release()

@@ -157,7 +157,7 @@ export class MaskedResponse implements ResponseOutput {
   async #decide(head: Head): Promise<void> {
     if (this.#done) return
     const encoded = Buffer.concat(this.#pieces)
-    const decoded = await decodeWhole(head.codings ?? [], encoded, MAX_ENCODED_ERROR)
+    const decoded = await decodeWhole(head.codings ?? [], encoded, MAX_ENCODED_ERROR, this.#owner)
     // Text was never encoded, whatever its header says. For anything else, it is unknown how a
     // client would read it.
     if (decoded === null && !isUtf8(encoded)) return this.#decode(head).end()

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { decodeWhole } from '../../../server/proxy/forward/content-decoding.ts'
 import { Decoding } from '../../../server/proxy/forward/decoding.ts'
 
 const MB = 1024 * 1024
@@ -79,6 +80,20 @@ test('of one key, a few bodies are decoded at a time, and those of another key m
   assert.ok(greedy < 10, `${greedy} of the other key were first`)
   await Promise.all(bodies)
   assert.ok(most <= 4, `${most} at a time`)
+})
+
+test('of whole bodies, too, a few of a key are decoded at a time, and those of another meanwhile', async () => {
+  const [large, small] = [gzipSync(Buffer.alloc(4 * MB)), gzipSync('{}')]
+  const ended: string[] = []
+  const whole = async (name: string, body: Buffer, owner = GREEDY!): Promise<void> => {
+    assert.ok(await decodeWhole(['gzip'], body, 4 * MB, owner))
+    ended.push(name)
+  }
+  const greedy = [large, large, small, small].map((body) =>
+    whole(body === large ? 'large' : 'small', body),
+  )
+  await Promise.all([...greedy, whole('modest', small, MODEST)])
+  assert.deepEqual(ended.slice(0, 2), ['modest', 'large'])
 })
 
 test('a body of which nothing more has come takes no slot from the others of its key', async () => {
