@@ -497,6 +497,17 @@ test('a sitemap with its details above the list takes its name and id from them'
   assert.deepEqual(document.workspace, { id: WORKSPACE.replaceAll('-', ''), name: 'ACME HQ' })
 })
 
+test('a workspace is not named after an identifier that is no UUID', async (t) => {
+  const entries = {
+    [`A ${id(1)}.html`]: page(1, 'A', ''),
+    'index.html': `<!DOCTYPE html><html><body><ul id="id::${'-'.repeat(32)}"><li><p>Workspace identifier: acme-1</p><p>Workspace name: ACME HQ</p></li>${listed(1, `A ${id(1)}.html`)}</ul></body></html>`,
+  }
+  const document = JSON.parse(await convert(t, entries, { format: 'json' })) as {
+    workspace: unknown
+  }
+  assert.deepEqual(document.workspace, { id: null, name: 'ACME HQ' })
+})
+
 test('the sitemap of a workspace without a name is called Contents', async (t) => {
   const text = await convert(t, {
     [`A ${id(1)}.html`]: page(1, 'A', ''),

@@ -24,13 +24,12 @@ export interface Sitemap {
   entries: SitemapEntry[]
 }
 
-const LIST_ID = /^id::([0-9a-f-]{32,36})$/i
 const FILE_NAME = /\s*(?:\b[0-9a-f]{32})?(?:\.html?)?$/i
 
 const UUID = /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i
 
-const withoutDashes = (id: string | undefined): string | null =>
-  id?.replaceAll('-', '').toLowerCase() ?? null
+const readId = (text: string): string | null =>
+  UUID.test(text) ? text.replaceAll('-', '').toLowerCase() : null
 
 const isLink = (node: Node): node is Element => typeof node !== 'string' && node.name === 'a'
 
@@ -41,13 +40,15 @@ export function readSitemap(html: string, links: Links): Sitemap {
   // Around the workspace's details, the outermost list has the workspace's id, and no link.
   const outermost = find(document, 8, isList)
   if (outermost && !outermost.children.some(isLink))
-    workspace.id = withoutDashes(LIST_ID.exec(attribute(outermost, 'id') ?? '')?.[1])
+    workspace.id = readId((attribute(outermost, 'id') ?? '').slice('id::'.length))
   const entries: SitemapEntry[] = []
   readEntries(document.children, links, entries, (detail) => {
     // "Workspace name: N" beside "Workspace identifier: U", in the exporting user's language.
-    const value = /^[^:：]*[:：]\s*(.*)$/su.exec(detail)?.[1]?.trim() ?? ''
-    if (UUID.test(value)) workspace.id ??= withoutDashes(value)
-    else if (value !== '') workspace.name ??= value
+    const [, label = '', text = ''] = /^([^:：]*)[:：]\s*(.*)$/su.exec(detail) ?? []
+    const value = text.trim()
+    const id = readId(value)
+    if (id !== null) workspace.id ??= id
+    else if (value !== '' && !/identifier/i.test(label)) workspace.name ??= value
   })
   return { workspace, entries }
 }
