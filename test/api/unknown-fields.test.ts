@@ -213,6 +213,14 @@ test('faults of the query and the body are reported together, in our own sentenc
     { param: 'secret', code: 'invalid_value', detail: 'Must be printable ASCII without spaces.' },
     { param: 'values.region', code: 'invalid_value', detail: 'Must be a string.' },
   ])
+  const repeated = await call(server.url, '/api/v1/keys?limit=1&limit=2', { token: secret })
+  assert.deepEqual(errorsOf(repeated), [
+    {
+      param: 'limit',
+      code: 'duplicate',
+      detail: 'This parameter was sent twice. Send it once.',
+    },
+  ])
   const { paths } = (await call(server.url, '/openapi.json')).json<Described>()
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, { requestBody }] of Object.entries(operations)) {

@@ -29,7 +29,11 @@ export function readPart<S extends z.ZodType>(
 ): Read<z.output<S>> {
   const read = schema.safeParse(value, { error: sentenceOf })
   if (read.success) return { value: read.data, valid: read.data, errors: [] }
-  const errors = read.error.issues.flatMap((issue) => errorsOf(issue, place))
+  const isRepeated = ({ path: [name] }: z.core.$ZodIssue): boolean =>
+    place === 'query' && isObject(value) && typeof name === 'string' && Array.isArray(value[name])
+  const errors = read.error.issues.flatMap((issue) =>
+    isRepeated(issue) ? [repeated(issue)] : errorsOf(issue, place),
+  )
   return { value: null, valid: validFields(schema, value), errors }
 }
 
@@ -64,6 +68,12 @@ export function nearestKeys(issue: z.core.$ZodRawIssue): string | undefined {
   const known = Object.keys(shape ?? {})
   return JSON.stringify(issue.keys.slice(0, MAX_COMPARED).map((key) => nearestName(key, known)))
 }
+
+const repeated = ({ path }: z.core.$ZodIssue): FieldError => ({
+  param: shorten(String(path[0])),
+  code: 'duplicate',
+  detail: 'This parameter was sent twice. Send it once.',
+})
 
 function errorsOf(issue: z.core.$ZodIssue, place: Place): FieldError[] {
   const path = issue.path.map(String)
