@@ -50,6 +50,15 @@ export function lastValue(value: string | string[] | undefined): string | undefi
   return [value ?? []].flat().join(',').split(',').at(-1)?.trim() || undefined
 }
 
+/** An IPv4 address in IPv6 form (RFC 4291, section 2.5.5.2), in each of its spellings. */
+const MAPPED = /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d+(?:\.\d+){3})|([\da-f]{1,4}):([\da-f]{1,4}))$/i
+
+/** Two bytes of an IPv4 address, from four hex digits. */
+function ipv4Of(group: string): string {
+  const value = Number.parseInt(group, 16)
+  return `${value >> 8}.${value & 0xff}`
+}
+
 /**
  * An IPv4 address unchanged, an IPv6 address as its /64 network. @param written an address, which
  * some proxies write with its port (`192.0.2.1:5678`, `[2001:db8::1]:5678`)
@@ -57,7 +66,9 @@ export function lastValue(value: string | string[] | undefined): string | undefi
 export function networkPrefix(written: string): string {
   const plain = written
     .replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
-    .replace(/^::ffff:(?=\d+\.)/i, '')
+    .replace(MAPPED, (_, dotted: string | undefined, high: string, low: string) =>
+      dotted === undefined ? `${ipv4Of(high)}.${ipv4Of(low)}` : dotted,
+    )
   if (!isIPv6(plain)) return plain
   const [head = '', tail = ''] = plain.toLowerCase().split('::')
   const groups = head.split(':').filter(Boolean)

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { readClient } from '../../server/common/client-info.ts'
+import { networkPrefix, readClient } from '../../server/common/client-info.ts'
 import { AddressLimiter } from '../../server/http1/address-limits.ts'
 import { listen } from '../../server/http1/listen.ts'
 import { ConnectionProblems } from '../../server/common/connection-errors.ts'
@@ -188,6 +188,18 @@ test('X-Forwarded-For counts only from a trusted proxy, and only the address tha
   })
   assert.equal(client(true, '').address, '192.0.2.1')
   assert.equal(new AddressLimiter(1, false).countsRequests, false)
+})
+
+test('an IPv4 address counts as one in each of its IPv6 spellings', () => {
+  for (const written of [
+    '::ffff:198.51.100.7',
+    '::FFFF:c633:6407',
+    '0:0:0:0:0:ffff:c633:6407',
+    '0000:0000:0000:0000:0000:ffff:198.51.100.7',
+    '[::ffff:c633:6407]:443',
+  ])
+    assert.equal(networkPrefix(written), '198.51.100.7', written)
+  assert.equal(networkPrefix('::fffe:c633:6407'), '0:0:0:0::/64')
 })
 
 test('IPv6 addresses count by /64 network', () => {
