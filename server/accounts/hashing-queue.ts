@@ -3,10 +3,10 @@
 //
 // Callers who have hashed least in the last minutes come first. Strangers are counted by address,
 // not by the account they name, because anyone can name any account; a network also counts, as
-// much as sixteen of its addresses. Callers who have proved more are counted by account, and come
-// before strangers with the same count. Among strangers with the same count, the newest comes
-// first: when hundreds of addresses send their first attempt at once, in order of arrival everyone
-// would wait for longer than people and browsers do.
+// much as sixteen of its addresses. Callers who have proved more are counted by account, as a tenth,
+// and come before strangers with the same count. Among strangers with the same count, the newest
+// comes first: when hundreds of addresses send their first attempt at once, in order of arrival
+// everyone would wait for longer than people and browsers do.
 
 /** The caller who needs a hash. */
 export interface Hashing {
@@ -29,15 +29,17 @@ export interface HashingLimits {
 }
 
 interface Waiting {
-  /** Hashes of the same caller before this one. */
+  /** What the caller has hashed before. */
   readonly before: number
-  readonly isOwner: boolean
+  readonly owner: string | null
   start(): void
   refuse(): void
 }
 
-/** This many addresses of a network count as one. */
-const ADDRESSES_PER_NETWORK = 16
+/** This many hashes of a network's addresses count as one of an address. */
+const PER_NETWORK = 16
+/** This many hashes of an account, one after the other, count as one of an address. */
+const PER_OWNER = 10
 
 /** A queue for password hashes. It belongs to the process. */
 export class HashingQueue {
@@ -67,7 +69,7 @@ export class HashingQueue {
     const before = this.#count(caller)
     this.#waiting.push({
       before,
-      isOwner: caller.owner !== null,
+      owner: caller.owner,
       start: resolve,
       refuse: () => reject(this.#limits.refusal(before > 0)),
     })
@@ -90,11 +92,14 @@ export class HashingQueue {
     return index === undefined ? undefined : this.#waiting.splice(index, 1)[0]
   }
 
-  /** Counts a hash. @returns how many there were before */
+  /** Counts a hash. @returns what the caller has hashed before, or waits for */
   #count({ address, owner }: Hashing): number {
-    if (owner !== null) return this.#counts.add(`owner ${owner}`)
+    if (owner !== null) {
+      const before = Math.floor(this.#counts.add(`owner ${owner}`) / PER_OWNER)
+      return before + this.#waiting.filter((one) => one.owner === owner).length
+    }
     const inNetwork = this.#counts.add(`network ${widerNetwork(address)}`)
-    return this.#counts.add(address) + Math.floor(inNetwork / ADDRESSES_PER_NETWORK)
+    return this.#counts.add(address) + Math.floor(inNetwork / PER_NETWORK)
   }
 }
 
@@ -102,8 +107,8 @@ type Arrival = [index: number, waiting: Waiting]
 
 function compare([index, a]: Arrival, [otherIndex, b]: Arrival): number {
   if (a.before !== b.before) return a.before - b.before
-  if (a.isOwner !== b.isOwner) return a.isOwner ? -1 : 1
-  return a.isOwner ? index - otherIndex : otherIndex - index
+  if ((a.owner === null) !== (b.owner === null)) return a.owner === null ? 1 : -1
+  return a.owner === null ? otherIndex - index : index - otherIndex
 }
 
 /** The /24 network of an IPv4 address, the /48 network of an IPv6 /64 network. */

@@ -97,8 +97,20 @@ test('someone who signs in again and again with an account comes after everyone 
   for (let index = 0; index < 20; index++) void hash(`198.51.100.${index}`, 'busy')
   void hash('192.0.2.1')
   void hash('192.0.2.2', 'known')
-  await end()
-  assert.deepEqual(order, ['busy', 'busy', 'known', '192.0.2.1'])
+  for (let round = 0; round < 2; round++) await end()
+  assert.deepEqual(order, ['busy', 'busy', 'busy', 'known', '192.0.2.1', 'busy'])
+})
+
+test('someone who signs in several times during a flood still comes first', async () => {
+  const { order, hash, end } = hashing()
+  for (const address of addresses(60)) void hash(address)
+  for (let attempt = 0; attempt < 9; attempt++) {
+    const known = hash('192.0.2.1', 'known')
+    await end()
+    assert.equal(order.at(-2), 'known')
+    await end()
+    assert.equal(await known, '200')
+  }
 })
 
 test('someone who signs in from a known address waits for no stranger', async (t) => {
