@@ -66,11 +66,15 @@ export class HashingQueue {
 
   #turn(caller: Hashing): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const before = this.#count(caller)
+    const { owner } = caller
+    const before = owner === null ? this.#countAttempt(caller) : this.#hashesOf(owner)
     this.#waiting.push({
       before,
-      owner: caller.owner,
-      start: resolve,
+      owner,
+      start: () => {
+        if (owner !== null) this.#counts.add(ownerName(owner))
+        resolve()
+      },
       refuse: () => reject(this.#limits.refusal(before > 0)),
     })
     this.#startNext()
@@ -92,16 +96,23 @@ export class HashingQueue {
     return index === undefined ? undefined : this.#waiting.splice(index, 1)[0]
   }
 
-  /** Counts a hash. @returns what the caller has hashed before, or waits for */
-  #count({ address, owner }: Hashing): number {
-    if (owner !== null) {
-      const before = Math.floor(this.#counts.add(`owner ${owner}`) / PER_OWNER)
-      return before + this.#waiting.filter((one) => one.owner === owner).length
-    }
+  /** What an owner has hashed, and waits for. What was refused does not count. */
+  #hashesOf(owner: string): number {
+    const waiting = this.#waiting.filter((one) => one.owner === owner).length
+    return Math.floor(this.#counts.of(ownerName(owner)) / PER_OWNER) + waiting
+  }
+
+  /**
+   * Counts an attempt of a stranger, even if it will be refused: otherwise strangers who try again
+   * at once would be the newest again. @returns the attempts before it
+   */
+  #countAttempt({ address }: Hashing): number {
     const inNetwork = this.#counts.add(`network ${widerNetwork(address)}`)
     return this.#counts.add(address) + Math.floor(inNetwork / PER_NETWORK)
   }
 }
+
+const ownerName = (owner: string): string => `owner ${owner}`
 
 type Arrival = [index: number, waiting: Waiting]
 
@@ -133,8 +144,12 @@ class RecentCounts {
       this.#current = new Map()
       this.#since = performance.now()
     }
-    const before = this.#current.get(name) ?? 0
-    this.#current.set(name, before + 1)
-    return before + (this.#previous.get(name) ?? 0)
+    const before = this.of(name)
+    this.#current.set(name, (this.#current.get(name) ?? 0) + 1)
+    return before
+  }
+
+  of(name: string): number {
+    return (this.#current.get(name) ?? 0) + (this.#previous.get(name) ?? 0)
   }
 }

@@ -101,6 +101,20 @@ test('someone who signs in again and again with an account comes after everyone 
   assert.deepEqual(order, ['busy', 'busy', 'busy', 'known', '192.0.2.1', 'busy'])
 })
 
+test('attempts of a known caller that were refused do not count', async () => {
+  const { order, hash, end } = hashing()
+  for (const address of addresses(102)) void hash(address, address)
+  for (let attempt = 0; attempt < 30; attempt++)
+    assert.equal(await hash('192.0.2.1', 'known'), '503')
+  for (let round = 0; round < 51; round++) await end()
+  const begun = order.length
+  for (const address of addresses(60)) void hash(`${address}0`)
+  void hash('192.0.2.1', 'known')
+  await end()
+  // Two strangers found the queue empty.
+  assert.equal(order[begun + 2], 'known')
+})
+
 test('someone who signs in several times during a flood still comes first', async () => {
   const { order, hash, end } = hashing()
   for (const address of addresses(60)) void hash(address)
