@@ -48,7 +48,7 @@ test('with S3 only scratch files are on disk, and an outage affects only what ne
     await convert(server.url, token, GOOD, keyed('a')),
   ]) {
     assertProblem(response, 503, 'store_unavailable')
-    assert.match(response.json<{ detail: string }>().detail, /files/)
+    assert.match(response.json<{ detail: string }>().detail, /file store/)
     assert.ok(response.headers['retry-after'])
   }
   assert.equal((await convert(server.url, token, GOOD)).status, 200)
