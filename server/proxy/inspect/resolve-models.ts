@@ -35,9 +35,11 @@ export const modelOf = (
 ): string | null =>
   loggedModel(provider, (resolution.ok ? resolution.models[0] : resolution.model) ?? match.model)
 
-/** Whether a scoped key's body has to be read before the model is known. */
-export const needsBody = (match: Match): boolean =>
-  match.endpoint?.model !== undefined && 'body' in match.endpoint.model
+/** Whether only the body can name the model. */
+export function needsBody({ endpoint }: Match): boolean {
+  const place = endpoint?.model
+  return place !== undefined && 'body' in place && place.body.required.length > 0
+}
 
 /** The input for deciding a request's models. */
 export interface ModelRequest {

@@ -32,7 +32,7 @@ export const belowAnyPath = (rows: readonly EndpointRow[]): EndpointRow[] => [
 
 const pathOf = (on: string): string => on.slice(on.indexOf('/'))
 
-function addedRow({ on, model, name, ...rest }: EndpointEntry): EndpointRow {
+function addedRow({ on, model, name, uploads, ...rest }: EndpointEntry): EndpointRow {
   const place = placeOf(model, name)
   return {
     on,
@@ -40,6 +40,8 @@ function addedRow({ on, model, name, ...rest }: EndpointEntry): EndpointRow {
       ? { class: 'neutral' }
       : { class: 'model', model: withObjects(place, rest.names) }),
     ...(name === undefined ? {} : { modelName: name }),
+    // The model may be behind the file, so a form that names it is read completely.
+    ...(uploads === undefined || (uploads === 'form' && place?.at === 'body') ? {} : { uploads }),
     ...rest,
   }
 }

@@ -25,6 +25,10 @@ const ADDED = [
       { on: 'POST /v1/engines/{model}/run', model: 'path' },
       { on: 'POST /v1/listen', model: { headers: ['X-Engine'] } },
       { on: 'GET /v1/jobs/{job}' },
+      { on: 'POST /v1/hear', name: 'acme/hear', uploads: 'body' },
+      { on: 'POST /v1/engines/{model}/hear', model: 'path', uploads: 'body' },
+      { on: 'POST /v1/hear-by', model: { headers: ['X-Engine'] }, uploads: 'body' },
+      { on: 'POST /v1/hear-form', model: { body: ['engine'], form: true }, uploads: 'form' },
     ],
     minting: ['/v1/passes'],
     admin: ['/v1/house'],
@@ -82,6 +86,32 @@ test("endpoints in the file are held to a key's models and objects", async (t) =
   const { secret } = await key({ objects: 'upstream' })
   for (const path of ['/v1/passes', '/v1/Passes/p1', '/v1/house/rules'])
     assert.equal((await send(secret, `${VOICE}${path}`, { body: '{}' })).status, 403, path)
+})
+
+test("an upload is held to a key's models, wherever its model is named", async (t) => {
+  const { key, send } = await startAdded(t)
+  const [mine, other] = [
+    await key({ models: ['acme/hear', 'engine-1'] }),
+    await key({ models: ['something-else'] }),
+  ]
+  const part = (name: string, text: string): string =>
+    `--x\r\nContent-Disposition: form-data; name=${name}\r\n\r\n${text}\r\n`
+  const file = part('file; filename=a.wav', 'RIFF')
+  const wav = { 'Content-Type': 'audio/wav' }
+  const form = { 'Content-Type': 'multipart/form-data; boundary=x' }
+  const requests: [path: string, body: string, headers: Record<string, string>][] = [
+    ['/v1/hear', 'RIFF', wav],
+    ['/v1/engines/engine-1/hear', 'RIFF', wav],
+    ['/v1/hear-by', 'RIFF', { ...wav, 'X-Engine': 'engine-1' }],
+    ['/v1/hear-form', `${part('engine', 'engine-1')}${file}--x--\r\n`, form],
+    ['/v1/hear-form', `${file}${part('engine', 'engine-1')}--x--\r\n`, form],
+  ]
+  for (const [path, body, headers] of requests)
+    for (const [{ secret }, status] of [
+      [mine, 200],
+      [other, 403],
+    ] as const)
+      assert.equal((await send(secret, `${VOICE}${path}`, { headers, body })).status, status, path)
 })
 
 test('all faults of the file are reported together', (t) => {
