@@ -193,5 +193,6 @@ export const gatewayRealtime = (fallbacks: readonly string[]): SocketRow => {
     fails: ['type=error'],
     responseId: 'responseId',
     usage: 'raw.response.usage',
+    error: { type: 'error', message: '{message}', code: '{code}', raw: ERROR },
   }
 }

@@ -603,6 +603,21 @@ const GATEWAY_ELSEWHERE: readonly Event[] = [
   { providerOptions: { gateway: { models: ['openai/other'] } } },
 ]
 
+test("an error of a conversation by the Vercel gateway is an event of the AI SDK's", async () => {
+  const one = CASES.find(({ what }) => what === 'a conversation by the AI Gateway')!
+  const { secret } = await served.key(wishesFor(one))
+  served.provider.behaviour = {}
+  const client = open(one, [], withKey(secret))
+  await client.opened
+  client.socket.send(textOf(one.elsewhere!))
+  const { reason } = await client.closed
+  const { type, message, code } = JSON.parse(client.messages[0]!) as Record<string, unknown>
+  assert.deepEqual(
+    { type, message, code },
+    { type: 'error', message: reason, code: 'model_not_allowed' },
+  )
+})
+
 test('no message to the Vercel gateway switches to another model', async () => {
   const one = CASES.find(({ address }) => address.includes('/realtime-model'))!
   const { secret, id } = await served.key(wishesFor(one))
