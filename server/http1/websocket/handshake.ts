@@ -3,7 +3,8 @@ import { hash, randomBytes } from 'node:crypto'
 import { onlyValueOf, valueOf, valuesOf, type RawHeaders } from '../header-fields.ts'
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-const VERSION = '13'
+/** The only version. */
+export const VERSION = '13'
 /** A subprotocol is a token (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** Sixteen bytes in base64. */

@@ -9,6 +9,7 @@ import {
   offerHeaders,
   ownHandshake,
   readHandshake,
+  VERSION,
   type Handshake,
 } from '../../http1/websocket/handshake.ts'
 import { GatewayError } from '../gateway-error.ts'
@@ -50,6 +51,8 @@ export function socketOf(
     throw new GatewayError(
       'malformed_request',
       'The request is not a WebSocket handshake (RFC 6455, version 13).',
+      // Section 4.4: clients that speak several versions choose by it.
+      ['Sec-WebSocket-Version', VERSION],
     )
   if (!exchange.canSwitch) throw new GatewayError('upgrade_not_supported', NOT_SWITCHABLE)
   return {

@@ -187,6 +187,17 @@ test('over HTTP/1.0 no socket is opened with the provider', async () => {
   assert.deepEqual(rows, [])
 })
 
+test('an invalid handshake gets the version that is spoken', async () => {
+  const { secret } = await keyFor()
+  const socket = connect(served.port, '127.0.0.1')
+  socket.write(
+    `GET /proxy?url=${encodeURIComponent(REALTIME)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 8\r\n\r\n`,
+  )
+  const [response] = (await once(socket, 'data')) as [Buffer]
+  assert.match(String(response), /^HTTP\/1\.1 400 [^]*\r\nSec-WebSocket-Version: 13\r\n/)
+  socket.destroy()
+})
+
 test('a model in the address makes the socket a conversation, whatever the intent', async () => {
   const { secret, id } = await keyFor(CONVERSES)
   const client = connectSocket(served.port, `${REALTIME}&intent=transcription`, [], withKey(secret))
