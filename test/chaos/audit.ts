@@ -10,7 +10,7 @@ import { FREE, send, type Secrets, type Told } from './load.ts'
 import type { RememberingUpstream } from './upstream.ts'
 
 /** How long jobs may take to be done when the trouble is over. */
-const JOBS_MS = 120_000
+const JOBS_MS = 300_000
 /**
  * How long something may be held for a process that was killed, at most: its id may be another
  * process's by now (server/store/instance.ts).

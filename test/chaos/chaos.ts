@@ -78,13 +78,16 @@ export async function chaos(
   let kills = 0
   const end = Date.now() + seconds * 1000
   // On a busy machine little happens in some seconds: then it goes on until there is something to
-  // tell, with pauses that grow, since servers that are killed as soon as they have started accept
-  // no job.
+  // tell. It waits until all servers have started, with pauses that grow, since servers that are
+  // killed as soon as they have started accept no job.
   let wait = pause
   const tells = (): boolean =>
     kills > 0 && told.succeeded.size >= TELLING.responses && told.jobs.size >= TELLING.jobs
   while (Date.now() < end || (!tells() && Date.now() < end + LONGER_MS)) {
-    if (Date.now() > end) wait *= 1.5
+    if (Date.now() > end) {
+      wait *= 1.5
+      await fleet.whole()
+    }
     await sleep(wait * (0.5 + random()))
     const name = await trouble(fleet, backing, random)
     if (name.startsWith('SIGKILL')) kills++
@@ -146,7 +149,7 @@ const TELLING = { responses: 50, jobs: 2 }
 const LONGER_MS = 120_000
 
 /** How long the last process may take to clear up (milliseconds). */
-const CLEARED_MS = 10_000
+const CLEARED_MS = 60_000
 
 async function trouble(fleet: Fleet, backing: Backing, random: () => number): Promise<string> {
   const others = Object.entries(backing.troubles)

@@ -61,7 +61,7 @@ export interface Fleet extends AsyncDisposable {
  */
 const RESTART = 500
 /** Milliseconds that a process may take to end after SIGTERM, and all of them to start. */
-const [END, START] = [30_000, 60_000]
+const [END, START] = [120_000, 300_000]
 
 /** Starts the processes, all with the same environment. */
 export async function startFleet(
