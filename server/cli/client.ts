@@ -52,7 +52,9 @@ export class ApiClient {
       method,
       ...body,
     })
-    if (!response.ok) throw new ApiError(await readProblem(response))
+    // A page is a login in front of the server, or another server.
+    if (!response.ok || typeOf(response).startsWith('text/html'))
+      throw new ApiError(await readProblem(response))
     return response
   }
 
@@ -62,7 +64,9 @@ export class ApiClient {
       headers: { 'content-type': 'application/json' },
     }
     const response = await this.send(method, path, query, sent)
-    return new Row(response.status === 204 ? {} : await response.json())
+    if (response.status === 204) return new Row({})
+    if (!typeOf(response).includes('json')) throw new ApiError(await readProblem(response))
+    return new Row(await response.json())
   }
 
   get(path: ResourcePath, query?: Query): Promise<Row> {
@@ -121,7 +125,9 @@ export class ApiClient {
   }
 }
 
-/** Reads a problem. Any other error response comes from something in front of the server. */
+const typeOf = (response: Response): string => response.headers.get('content-type') ?? ''
+
+/** Reads a problem. Any other response comes from something in front of the server. */
 async function readProblem(response: Response): Promise<ProblemDetails> {
   const { status } = response
   const text = await response.text()

@@ -1,7 +1,10 @@
 // Every command that a server's API can serve, against one: by an administrator's token in the
 // environment, from a folder that has no store.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { COMMANDS } from '../../server/cli/commands/table.ts'
@@ -381,3 +384,28 @@ async function waitingJob(
     .execute()
   return id
 }
+
+test('a page in place of a response is an error, not a record or a document', async (t) => {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.setHeader('content-type', request.url?.includes('keys') ? 'text/plain' : 'text/html')
+    response.end('<html>Sign in</html>')
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'page.html'), PAGE)
+  const run = openCommands(
+    t,
+    {
+      TOLLMARK_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      TOLLMARK_TOKEN: 'tmt_x',
+    },
+    folder,
+  )
+  for (const line of ['keys list', 'tokens list', 'convert page.html']) {
+    const { code, out, err } = await run(...line.split(' '))
+    assert.deepEqual([code, out], [1, ''], line)
+    assert.match(err, /The response \(200\) is not from a Tollmark server\./, line)
+  }
+})
