@@ -1,5 +1,8 @@
 // tollmark migrate, backup, restore and doctor as a person runs them.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { tollmark } from '../support/harness.ts'
@@ -68,16 +71,27 @@ test('a store is migrated, checked, backed up and restored', async (t) => {
 
 test('doctor fails and explains what to do if something does not work', async (t) => {
   const data = temporaryFolder(t)
+  // The bucket can be seen, but nothing can be stored in it.
+  const readOnly = createServer((request, response) => {
+    request.resume()
+    response.statusCode = request.method === 'HEAD' ? 200 : 403
+    response.end('<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>')
+  }).listen(0, '127.0.0.1')
+  t.after(() => readOnly.close())
+  await once(readOnly, 'listening')
   const { code, out } = await tollmark(['doctor', '--json'], {
     TOLLMARK_DATA: data,
     DATABASE_URL: '',
     S3_BUCKET: 'b',
     ...NOWHERE,
+    S3_ENDPOINT: `http://127.0.0.1:${(readOnly.address() as AddressInfo).port}`,
   })
   const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: Json[] }
   assert.deepEqual([code, ok], [1, false])
   assert.deepEqual(
-    checks.filter(({ status }) => status === 'failed').map(({ name }) => name),
-    ['files'],
+    checks
+      .filter(({ status }) => status === 'failed')
+      .map(({ name, detail }) => `${String(name)}: ${String(detail)}`),
+    ['files: files cannot be stored: Access Denied'],
   )
 })

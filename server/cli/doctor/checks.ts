@@ -1,13 +1,16 @@
 // TABLE of the checks of `tollmark doctor`.
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { open, rm, statfs } from 'node:fs/promises'
+import { open, rm, statfs, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { SetupError, codeOf } from '../../common/errors.ts'
 import { randomText } from '../../common/ids.ts'
 import { counted } from '../../common/counted.ts'
 import { readMasterKey } from '../../config/master-key.ts'
 import type { Config } from '../../config/settings.ts'
 import { openCredentials } from '../../proxy/credentials/stored.ts'
+import { withStoreErrors, type BlobStore } from '../../store/blobs/blobs.ts'
 import { openBlobs } from '../../store/blobs/open.ts'
 import { inspectStore } from '../../store/inspect.ts'
 import { openStore, sqlitePath, type Store } from '../../store/open.ts'
@@ -162,11 +165,27 @@ async function files({ config }: Examined): Promise<Finding> {
     [Symbol.dispose]: () => {},
   }
   try {
-    await (await openBlobs(storage, unused, closing)).check()
+    const blobs = await openBlobs(storage, unused, closing)
+    await blobs.check()
+    if (storage.s3Bucket !== null) await withStoreErrors(() => tryOut(blobs))
     return ['ok', storage.s3Bucket === null ? 'a folder' : `the bucket ${storage.s3Bucket}`]
   } catch (error) {
     if (!(error instanceof StoreError || error instanceof SetupError)) throw error
     return ['failed', `files cannot be stored: ${error.message}`]
+  }
+}
+
+/** Stores, reads and deletes an object, which takes other rights than to find the bucket. */
+async function tryOut(blobs: BlobStore): Promise<void> {
+  const id = `doctor_${randomText(12)}`
+  const path = join(tmpdir(), `tollmark-${id}`)
+  try {
+    await writeFile(path, id, { flag: 'wx', mode: 0o600 })
+    await blobs.put(id, path)
+    await buffer((await blobs.open(id)).stream)
+    await blobs.remove(id)
+  } finally {
+    await rm(path, { force: true })
   }
 }
 

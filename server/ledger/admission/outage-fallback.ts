@@ -299,7 +299,7 @@ export class OutageFallback {
       log.warn(
         this.#file === null
           ? 'The database does not answer; requests are rejected.'
-          : `The database does not answer; requests are admitted without it for ${maxOutage / 1000} s.`,
+          : `The database does not answer; for ${maxOutage / 1000} s requests are admitted without it, if their file in the data folder can be written.`,
         { reason: String(error) },
       )
       this.#shares.beginOutage()
