@@ -24,6 +24,7 @@ import {
   readIdentity,
   readRecipient,
 } from '../../server/store/backup/encryption.ts'
+import { filling } from '../../server/store/backup/failures.ts'
 import { restoreBackup } from '../../server/store/backup/restore.ts'
 import { openJournal } from '../../server/store/backup/target.ts'
 import type { Store } from '../../server/store/open.ts'
@@ -291,6 +292,14 @@ test('encryption round-trips at every length, and no byte can be changed or remo
           .toString(),
       ),
     /holds no private X25519 key in PEM/,
+  )
+})
+
+test('a full disk is named, in the same words each time', async () => {
+  const full = Object.assign(new Error('no space left on device, write'), { code: 'ENOSPC' })
+  await assert.rejects(
+    filling('/var/backups', () => Promise.reject(full)),
+    { name: 'SetupError', message: 'The disk of /var/backups is full.' },
   )
 })
 

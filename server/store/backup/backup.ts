@@ -104,7 +104,7 @@ async function writeFiles(
     // SQLite and pg_dump would create world-readable files, but they write into an existing empty
     // one.
     await writeFile(copy, '', { flag: 'wx', mode: 0o600 })
-    await filling(copy, () => copyDatabase(storage, copy, env, signal))
+    await filling(storage.data, () => copyDatabase(storage, copy, env, signal))
     await add(DATABASE_FILE[store], copy)
   } finally {
     await rm(copy, { force: true })
@@ -158,7 +158,7 @@ async function addFile(
   }
   const sealed = recipient === null ? source : encryptFor(recipient, source)
   const target = createWriteStream(staged, { mode: 0o600 })
-  await filling(staged, () => pipeline(sealed, counted, target, { signal }))
+  await filling(writer.folder, () => pipeline(sealed, counted, target, { signal }))
   await writer.add(name)
   return { name, bytes, sha256: hash.digest('hex') }
 }

@@ -9,12 +9,12 @@ export function reasonOf(error: unknown): string {
   return error instanceof StoreError ? message : (codeOf(error) ?? message)
 }
 
-/** Runs work that fills the file at `path`. @throws SetupError if its disk is full */
-export async function filling<T>(path: string, work: () => Promise<T>): Promise<T> {
+/** Runs work that writes into `folder`. @throws SetupError if its disk is full */
+export async function filling<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!isDiskFull(error) && !(error instanceof StoreError && error.code === 'full')) throw error
-    throw new SetupError(`The disk is full: ${path} cannot be written.`, { cause: error })
+    throw new SetupError(`The disk of ${folder} is full.`, { cause: error })
   }
 }

@@ -58,12 +58,14 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   await mkdir(staging, { mode: 0o700 })
   try {
     for (const file of manifest.files)
-      await fetchFile(
-        reader,
-        file,
-        join(staging, file.name),
-        manifest.encrypted ? identity : null,
-        signal,
+      await filling(storage.data, () =>
+        fetchFile(
+          reader,
+          file,
+          join(staging, file.name),
+          manifest.encrypted ? identity : null,
+          signal,
+        ),
       )
     const journal =
       manifest.store === 'sqlite'
@@ -150,7 +152,7 @@ async function fetchFile(
   }
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const checked = identity === null ? counted() : decryptWith(identity, counted())
-  await filling(path, () => pipeline(checked, createWriteStream(path, { mode: 0o600 }), { signal }))
+  await pipeline(checked, createWriteStream(path, { mode: 0o600 }), { signal })
   if (length !== bytes || hash.digest('hex') !== sha256)
     throw new SetupError(`The file ${name} of the backup is damaged.`)
   await using file = await open(path)

@@ -17,6 +17,8 @@ type Storage = Config['storage']
 
 /** A backup that is being written. */
 export interface BackupWriter {
+  /** Where the disk must have room. */
+  readonly folder: string
   /** A path for the next file; `add` takes ownership of it. */
   stage(name: string): Promise<string>
   /** Stores the staged file; when this resolves, it survives a crash. */
@@ -171,6 +173,7 @@ async function writeToFolder(target: string, name: string): Promise<BackupWriter
     throw unwritable(target, error)
   }
   return {
+    folder: target,
     stage: async (file) => {
       const path = join(partial, file)
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
@@ -200,6 +203,7 @@ async function writeToS3(target: string, name: string, storage: Storage): Promis
   }
   await blobs.check()
   return {
+    folder: tmpdir(),
     stage: async () => staged,
     add: async (file) => {
       await blobs.put(`${prefix}${name}/${file}`, staged)
