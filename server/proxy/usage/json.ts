@@ -4,15 +4,17 @@ import { parseJson, type WantedPaths, wantPaths } from '../json/paths.ts'
 import { JsonScanner, type JsonSink } from '../json/scanner.ts'
 import type { CreatedIds, CreatedPaths } from './created-ids.ts'
 import type { Reader } from './reader.ts'
-import { type Finding, isObject, PLACES } from './usage.ts'
+import { type Finding, isObject, PLACES, ROOT_COUNTS } from './usage.ts'
 
 const wantedBy = new WeakMap<CreatedPaths, WantedPaths>()
 
-/** Usage places and object names, at the root and in a list at the root. */
+/** Places of usage and names of objects, at the root and in a list at the root. */
 function wanted(creates: CreatedPaths): WantedPaths {
   let paths = wantedBy.get(creates)
   if (!paths) {
-    paths = wantPaths([...PLACES, ...Object.keys(creates)].flatMap((path) => [path, `[].${path}`]))
+    paths = wantPaths(
+      [...PLACES, ...ROOT_COUNTS, ...Object.keys(creates)].flatMap((path) => [path, `[].${path}`]),
+    )
     wantedBy.set(creates, paths)
   }
   return paths
@@ -21,12 +23,15 @@ function wanted(creates: CreatedPaths): WantedPaths {
 /** Reads several values: servers send JSON lines with any content type. */
 const MANY = { many: true }
 const NOTHING: readonly Finding[] = []
+const COUNTS: ReadonlySet<string> = new Set(ROOT_COUNTS)
 
 /** Reads usage from a JSON response, or from JSON lines. */
 export class JsonReader implements Reader, JsonSink {
   readonly #created: CreatedIds
   /** The last usage object of each place, unparsed. */
   #found: Map<string, string> | null = null
+  /** The last counts at the root. */
+  #counts: Record<string, unknown> | null = null
   readonly #scanner: JsonScanner
 
   /** @param created records the objects that the response creates */
@@ -39,6 +44,7 @@ export class JsonReader implements Reader, JsonSink {
     if (raw === null) return
     const place = path.startsWith('[].') ? path.slice('[].'.length) : path
     if (place in this.#created.creates) this.#created.note(place, parseJson(raw.toString('utf8')))
+    else if (COUNTS.has(place)) (this.#counts ??= {})[place] = parseJson(raw.toString('utf8'))
     else if (raw[0] === 0x7b) (this.#found ??= new Map()).set(place, raw.toString('utf8'))
   }
 
@@ -51,12 +57,11 @@ export class JsonReader implements Reader, JsonSink {
   }
 
   findings(): readonly Finding[] {
-    if (this.#found === null) return NOTHING
-    for (const place of PLACES) {
-      const raw = this.#found.get(place)
+    for (const place of this.#found === null ? [] : PLACES) {
+      const raw = this.#found?.get(place)
       const usage = raw === undefined ? undefined : parseJson(raw)
       if (isObject(usage)) return [{ place, usage }]
     }
-    return NOTHING
+    return this.#counts === null ? NOTHING : [{ place: '', usage: this.#counts }]
   }
 }

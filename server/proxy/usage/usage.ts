@@ -33,7 +33,13 @@ export const PLACES = [
   'amazon-bedrock-invocationMetrics', // Bedrock InvokeModelWithResponseStream, behind the model's own last event
 ] as const
 
-/** A usage object as found. */
+/**
+ * TABLE of counts at the root of a response without a usage object: Ollama's own API
+ * (github.com/ollama/ollama, docs/api.md).
+ */
+export const ROOT_COUNTS = ['prompt_eval_count', 'eval_count'] as const
+
+/** A usage object as found; the root's place is empty. */
 export interface Finding {
   readonly place: string
   readonly usage: Readonly<Record<string, unknown>>
@@ -312,8 +318,10 @@ function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usag
   const input =
     count(usage['prompt_tokens']) ??
     count(usage['input_tokens']) ??
+    count(usage['prompt_eval_count']) ?? // Ollama
     (kind === 'embedding' ? count(usage['total_tokens']) : null)
-  const output = count(usage['completion_tokens']) ?? count(usage['output_tokens'])
+  const output =
+    count(usage['completion_tokens']) ?? count(usage['output_tokens']) ?? count(usage['eval_count'])
   const ofInput = detailsIn(usage, INPUT_DETAILS)
   const ofOutput = detailsIn(usage, OUTPUT_DETAILS)
   const cached =

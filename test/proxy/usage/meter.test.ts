@@ -634,6 +634,21 @@ const fixtures: Fixture[] = [
     usage: [7, null, null, null],
   },
   {
+    name: "a stream of Ollama's own API",
+    id: 'ollama',
+    path: '/api/chat',
+    type: 'application/x-ndjson',
+    body: '{"model":"m","message":{"role":"assistant","content":"eval_count"},"done":false}\n{"model":"m","done":true,"prompt_eval_count":11,"eval_count":18}\n',
+    usage: [11, 18, null, null],
+  },
+  {
+    name: "an embedding by Ollama's own API",
+    id: 'ollama',
+    path: '/api/embed',
+    body: '{"model":"m","embeddings":[[0.1]],"prompt_eval_count":8}',
+    usage: [8, null, null, null],
+  },
+  {
     name: 'only the total of a chat',
     id: 'alibaba',
     path: '/compatible-mode/v1/chat/completions',
