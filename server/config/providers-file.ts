@@ -132,7 +132,8 @@ function resolveSecret(
 
 function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as unknown
+    // Editors on Windows may put a byte order mark first.
+    return JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, '')) as unknown
   } catch (error) {
     const reason = error instanceof SyntaxError ? 'it is not JSON' : 'it cannot be read'
     throw new SetupError(

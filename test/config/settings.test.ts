@@ -67,6 +67,7 @@ const BAD: [name: string, value: string, says: RegExp][] = [
     'sqlite://hunter2.db',
     /^DATABASE_URL must be an address that begins with sqlite:\/\/\/, /,
   ],
+  ['DATABASE_URL', 'postgres://user:hunter2@one,two/tollmark', /^DATABASE_URL must .* one host\.$/],
   ['DATABASE_URL', 'postgres://user:hunter2@db/100%', /^DATABASE_URL must be an address/],
   ['TOLLMARK_METRICS_TOKEN', 'hunter2 hunter2', /^TOLLMARK_METRICS_TOKEN must be printable ASCII/],
   ['S3_REGION', 'us east', /^S3_REGION must be one part of a host name, but is "us east"\.$/],
@@ -109,9 +110,10 @@ for (const [name, value, says] of BAD) {
 
 test("an added provider's credential is validated like any other", (t) => {
   const file = join(temporaryFolder(t), 'providers.json')
+  // With a byte order mark, as some editors write it.
   writeFileSync(
     file,
-    '[{"id":"own","origin":"https://ai.example.com","credential":{"env":"OWN_KEY"}}]',
+    '\uFEFF[{"id":"own","origin":"https://ai.example.com","credential":{"env":"OWN_KEY"}}]',
   )
   const secretOf = (value?: string) =>
     readConfig({ TOLLMARK_PROVIDERS: file, OWN_KEY: value }).customProviders.map(
