@@ -12,14 +12,17 @@ import {
 } from '../setting-kinds.ts'
 
 const database: Kind<URL> = {
-  what: 'an address that begins with sqlite:///, postgres:// or postgresql://',
+  what: 'an address that begins with sqlite:///, postgres:// or postgresql://, and names one host',
   parse: (value) => {
     const address = url('sqlite:', 'postgres:', 'postgresql:').parse(value)
     if (address === undefined || decoded(address.pathname) === undefined) return undefined
     // After only two slashes comes a host, which a file does not have.
-    return address.protocol === 'sqlite:' && (address.host !== '' || address.pathname === '')
-      ? undefined
-      : address
+    const isWrong =
+      address.protocol === 'sqlite:'
+        ? address.host !== '' || address.pathname === ''
+        : // A list of hosts, which libpq would try one after another.
+          address.host.includes(',')
+    return isWrong ? undefined : address
   },
 }
 
