@@ -15,7 +15,9 @@ import type { Running, ServeOptions } from './serve.ts'
 import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from './signals.ts'
 
 /** Options of the process besides its settings. */
-interface MainOptions extends Pick<ServeOptions, 'dashboardBuilt'> {
+interface MainOptions {
+  /** Starts a build of the dashboard; null if none is needed. A worker, which has no pages, does not. */
+  readonly buildDashboard?: () => Promise<unknown> | null
   /** Whether start messages are JSON, one per line. */
   readonly json?: boolean
 }
@@ -32,7 +34,7 @@ type Line = [sentence: string, fields: Readonly<Record<string, string>>]
  */
 export async function main(
   over: Readonly<Record<string, string>> = {},
-  { json = false, dashboardBuilt = null }: MainOptions = {},
+  { json = false, buildDashboard = () => null }: MainOptions = {},
 ): Promise<void> {
   const env = { ...environment(process.cwd()), ...over }
   const config = readConfig(env)
@@ -49,7 +51,7 @@ export async function main(
       lines.map(([sentence, fields]) => `${json ? JSON.stringify(fields) : sentence}\n`).join(''),
     )
   const running = await startUnlessStopped(config, log, signals, {
-    dashboardBuilt,
+    dashboardBuilt: config.server.role === 'worker' ? null : buildDashboard(),
     onWaiting: (url, error) => {
       const reason = error instanceof Error ? error.message : String(error)
       write([

@@ -24,13 +24,15 @@ export const SERVE: Command = {
   run: async (values) => {
     const role = values.text('role')
     const { startBuild } = await import('../../../dashboard/build.ts')
-    // A worker serves no pages.
-    const dashboardBuilt = role === 'worker' ? null : startBuild()
-    void dashboardBuilt?.then((problem) => problem !== null && printError(problem))
+    const buildDashboard = (): Promise<unknown> | null => {
+      const built = startBuild()
+      void built?.then((problem) => problem !== null && printError(problem))
+      return built
+    }
     const { main } = await import('../../app/main.ts')
     await main(role === undefined ? {} : { TOLLMARK_ROLE: role }, {
       json: values.flag('json'),
-      dashboardBuilt,
+      buildDashboard,
     })
   },
 }
