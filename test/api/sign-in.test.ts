@@ -324,11 +324,11 @@ test("a successful sign-in neither counts for its address nor hides others' fail
 test('behind a trusted reverse proxy, each address counts alone and cookies are Secure', async (t) => {
   const server = await startServer(t, { TOLLMARK_TRUST_PROXY: 'true' })
   await setUp(server)
-  const from = (address: string, password: string) =>
+  const from = (address: string, name = address) =>
     openBrowser(server.url).send(
       'POST',
       'session',
-      { email: `${address}@example.com`, password },
+      { email: `${name}@example.com`, password: 'x' },
       {
         'x-forwarded-for': `1.1.1.1, ${address}`,
         'x-forwarded-proto': 'https',
@@ -345,14 +345,22 @@ test('behind a trusted reverse proxy, each address counts alone and cookies are 
         { 'x-forwarded-for': address(i) },
       )
   }
+  /** The refusal. The block of a second may pass while a slow machine hashes; the next is longer. */
+  const refusal = async (address: string) => {
+    for (let i = 0; i < 6; i++) {
+      const response = await from(address, `refused${i}`)
+      if (response.status !== 401) return response
+    }
+    throw new Error(`${address} may go on`)
+  }
   // Some proxies write the port too.
   await flood((i) => `192.0.2.1:${5000 + i}`)
-  assertProblem(await from('192.0.2.1', 'x'), 429, 'too_many_attempts')
-  assertProblem(await from('192.0.2.2', 'x'), 401, 'invalid_credentials')
+  assertProblem(await refusal('192.0.2.1'), 429, 'too_many_attempts')
+  assertProblem(await from('192.0.2.2'), 401, 'invalid_credentials')
   server.step(3_600_000)
   await flood((i) => (i % 2 === 0 ? `2001:db8::${i + 1}` : `[2001:db8::${i + 1}]:${5000 + i}`))
-  assertProblem(await from('2001:db8:0:0:1::1', 'x'), 429, 'too_many_attempts')
-  assertProblem(await from('2001:db8:0:1::1', 'x'), 401, 'invalid_credentials')
+  assertProblem(await refusal('2001:db8:0:0:1::1'), 429, 'too_many_attempts')
+  assertProblem(await from('2001:db8:0:1::1'), 401, 'invalid_credentials')
   server.step(3_600_000)
   const signedIn = await openBrowser(server.url).send('POST', 'session', ADMIN, {
     'x-forwarded-proto': 'https',
