@@ -521,7 +521,7 @@ test("another key's id is recognised before a NUL and after dots", async (t) => 
 
 /** What tells of no object of anybody's: models, stock voices and the like. */
 const CATALOGUES =
-  /\/(?:models(?:\/\{\w+[:*]?\}|\/limits)?|(?:language|(?:image|video)-generation|embedding)-models(?:\/\{any:\})?|voices|accents|providers|deployments|supported-models|zdr|parameters\/\{any\*\}|tcp_warming|models\/(?:search|schema)|tags|version|concepts\/list|\{any\}\.(?:png|jpg|mp4)|models\/list|templates|shared-voices|settings\/default|catalog|llm\/list|rag-index|collections(?:\/\{any\})?|hardware|benchmarks|classifications\/task|app-rankings|rankings-daily|session-cost|ping|inference-instance-types(?:\/\{any\})?|supported-models\/\{any\*\}|model\/\{any\*\})$/
+  /\/(?:models(?:\/\{\w+[:*]?\}|\/limits)?|(?:language|(?:image|video)-generation|embedding)-models(?:\/\{any:\})?|config|voices|accents|providers|deployments|supported-models|zdr|parameters\/\{any\*\}|tcp_warming|models\/(?:search|schema)|tags|version|concepts\/list|\{any\}\.(?:png|jpg|mp4)|models\/list|templates|shared-voices|settings\/default|catalog|llm\/list|rag-index|collections(?:\/\{any\})?|hardware|benchmarks|classifications\/task|app-rankings|rankings-daily|session-cost|ping|inference-instance-types(?:\/\{any\})?|supported-models\/\{any\*\}|model\/\{any\*\})$/
 
 test('every GET without an object is a checked list, a refused one, or a catalogue', () => {
   for (const provider of createProviderTable().providers) {
