@@ -1,8 +1,8 @@
 // Reads the file that TOLLMARK_PROVIDERS names: providers that the operator adds or changes.
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { SetupError } from '../common/errors.ts'
 import { credential } from './setting-kinds.ts'
+import { readText } from './text-file.ts'
 
 /**
  * Places in a request body, a response or a query, and the kind of stored object that each names.
@@ -132,8 +132,7 @@ function resolveSecret(
 
 function readJson(path: string): unknown {
   try {
-    // Editors on Windows may put a byte order mark first.
-    return JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, '')) as unknown
+    return JSON.parse(readText(path)) as unknown
   } catch (error) {
     const reason = error instanceof SyntaxError ? 'it is not JSON' : 'it cannot be read'
     throw new SetupError(

@@ -1,6 +1,5 @@
 // All settings, and the one place that reads the environment. A new setting is a new row of its area
 // (areas/); validation, the typed `Config`, `.env.example` and docs/settings.md follow from it.
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SetupError, codeOf } from '../common/errors.ts'
@@ -17,6 +16,7 @@ import { storage } from './areas/storage.ts'
 import { mapValues } from './map-values.ts'
 import { readProvidersFile, type ProviderEntry } from './providers-file.ts'
 import type { Setting, SettingsArea } from './setting-kinds.ts'
+import { readText } from './text-file.ts'
 
 /** TABLE of areas, in the order of the documentation. */
 const areas = {
@@ -100,8 +100,7 @@ function checkAssignments(text: string, file: string): void {
 
 function readIfExists(file: string): string {
   try {
-    // Some editors begin a file with a byte order mark, which would be part of the first name.
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
+    return readText(file)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return ''
     throw new SetupError(
