@@ -116,18 +116,15 @@ async function startUnlessStopped(
 /** Loads the server and starts it. Meanwhile a SQLite file is opened, by its own thread. */
 async function load(config: Config, log: Log, options: ServeOptions): Promise<Running> {
   const { storage } = config
-  if (sqlitePath(storage) === null) return (await import('./serve.ts')).serve(config, log, options)
-  const opening = openStoreBySettings(storage, log, Date.now())
+  const opening =
+    sqlitePath(storage) === null ? undefined : openStoreBySettings(storage, log, Date.now())
   // Until `serve` waits for it.
-  opening.catch(() => {})
+  const opened = opening?.catch(() => null)
   try {
     const { serve } = await import('./serve.ts')
     return await serve(config, log, { ...options, opening })
   } catch (error) {
-    await opening.then(
-      (store) => store.close(),
-      () => {},
-    )
+    await (await opened)?.close()
     throw error
   }
 }

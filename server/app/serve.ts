@@ -52,7 +52,7 @@ export interface ServeOptions {
   /** Ends the wait for the database. */
   signal?: AbortSignal
   /** The store, if it is already being opened. */
-  opening?: Promise<Store>
+  opening?: Promise<Store> | undefined
 }
 
 /**
