@@ -12,7 +12,7 @@ import {
 } from '../setting-kinds.ts'
 
 const database: Kind<URL> = {
-  what: 'an address that begins with sqlite:///, postgres:// or postgresql://, and names one host',
+  what: 'an address that begins with sqlite:///, or with postgres:// or postgresql:// and one host',
   parse: (value) => {
     const address = url('sqlite:', 'postgres:', 'postgresql:').parse(value)
     if (address === undefined || decoded(address.pathname) === undefined) return undefined
