@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PAGE } from '../../support/form.ts'
+import { until } from '../../support/until.ts'
 import { OPENAI } from './seeded.ts'
 import { closeShared, startSite, visit } from './visit.ts'
 
@@ -48,6 +49,12 @@ test('in detail', async (t) => {
     await response.arrayBuffer()
     return response.status
   }
+  /** Waits until the ledger has the usage of all requests: a chart is refetched after 30 s only. */
+  const allSettled = (): Promise<void> =>
+    until(async () => {
+      const list = await site.api(cookie, 'GET', '/api/v1/requests?outcome=in_progress')
+      return ((await list.json()) as { data: unknown[] }).data.length === 0
+    })
 
   await t.test('a rotated key shows when its old secret expires, and can end it', async (t) => {
     const { id, secret } = await key('Rotated')
@@ -102,6 +109,7 @@ test('in detail', async (t) => {
       const { secret } = await key(`Busy ${number}`)
       for (let request = 0; request < number; request++) await send(secret)
     }
+    await allSettled()
     const { page } = await visit(t, site, cookie)
     await page.goto(`${site.url}/?split=key`)
     await page.getByRole('figure').getByText('Others').waitFor()
@@ -117,6 +125,7 @@ test('in detail', async (t) => {
       'Others5',
     ])
     assert.equal(await send((await key('Talks')).secret, '9/6/3/2'), 200)
+    await allSettled()
     await page.goto(`${site.url}/?show=tokens`)
     await page.getByRole('figure').getByText('Audio input').waitFor()
     assert.deepEqual(
