@@ -73,6 +73,7 @@ const convertRoute = createRoute({
       'unsupported_file_type',
       'invalid_field',
       'file_too_large',
+      'result_expired',
       'idempotency_conflict',
       'quota_exceeded',
       'too_many_uploads',

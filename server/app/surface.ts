@@ -16,6 +16,7 @@ import type { Log } from '../common/log.ts'
 import { lingeringClose } from '../http1/lingering-close.ts'
 import type { NodeRequestListener, RequestListeners } from '../http1/listen.ts'
 import { requestFault } from '../http1/node-exchange.ts'
+import { StoreError } from '../store/store-error.ts'
 import { transientProblem } from '../store/transient-errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { logWhenDone } from './request-log.ts'
@@ -131,7 +132,10 @@ export function createSurface(
   api.onError((error, c) => {
     const problem = toProblem(error)
     // The request's own line tells a refusal for lack of room: a 503 without a cause.
-    if (problem.status >= 500 && (problem.status !== 503 || problem.cause !== undefined))
+    if (
+      problem.cause instanceof StoreError ||
+      (problem.status >= 500 && (problem.status !== 503 || problem.cause !== undefined))
+    )
       log.error(problem.detail, problem.cause ?? error, { request_id: c.get('requestId') })
     return problemResponse(c, problem)
   })
@@ -189,6 +193,12 @@ function toProblem(error: unknown): Problem {
     )
   const trouble = transientProblem(error)
   if (trouble) return trouble
+  if (error instanceof StoreError && error.code === 'missing')
+    return new Problem(
+      'result_expired',
+      "The document is gone from the server's file store. Upload the file again, with another Idempotency-Key if you send one.",
+      { cause: error },
+    )
   return new Problem(
     'internal_error',
     'Something went wrong on the server. If it happens again, give the operator the request id.',

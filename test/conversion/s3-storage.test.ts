@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
@@ -71,6 +71,31 @@ test('with S3 only scratch files are on disk, and an outage affects only what ne
   assert.deepEqual((await convert(server.url, token, GOOD, keyed('a'))).bytes, first.bytes)
   // What failed has cost nothing: two pages and the job.
   assert.match(String((await getJob(server.url, token, waiting.id)).headers['ratelimit']), /r=97;/)
+})
+
+test('a stored document that was deleted in the bucket is reported as gone, and logged', async (t) => {
+  const s3 = await startS3(t)
+  const server = await startServer(t, {
+    ...ASYNC,
+    S3_ENDPOINT: s3.endpoint,
+    S3_BUCKET: 'tollmark',
+    S3_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId,
+    S3_SECRET_ACCESS_KEY: S3_CREDENTIALS.secretAccessKey,
+  })
+  const token = await server.token()
+  assert.equal((await convert(server.url, token, GOOD, keyed('a'))).status, 200)
+  const { id } = (await convert(server.url, token, upload(pagesOf(30, 300)))).json<Job>()
+  await finished(server.url, token, id)
+  for (const name of readdirSync(join(s3.directory, 'tollmark')))
+    rmSync(join(s3.directory, 'tollmark', name), { recursive: true })
+  for (const response of [
+    await call(server.url, `/api/v1/jobs/${id}/result`, { token }),
+    await call(server.url, `/api/v1/jobs/${id}/result`, { token, headers: { range: 'bytes=0-1' } }),
+    await convert(server.url, token, GOOD, keyed('a')),
+  ]) {
+    assertProblem(response, 410, 'result_expired')
+    assert.match(response.json<{ detail: string }>().detail, /Upload the file again/)
+  }
 })
 
 test('incomplete S3 settings give one sentence and exit code 1', async (t) => {

@@ -45,6 +45,18 @@ test('while files cannot be stored or read, a job is retried, and then finishes'
   assert.equal((await queue.job(id)).status, 'succeeded')
 })
 
+test('a job whose uploaded file was deleted fails at once, and says what to do', async (t) => {
+  const queue = await openQueue(t)
+  const id = await queue.add('write a document')
+  await queue.blobs.remove((await queue.job(id)).upload_blob!)
+  await queue.worker()
+  await until(() => isDone(queue, id))
+  const { status, claims, error_code, error_detail } = await queue.job(id)
+  assert.deepEqual([status, claims, error_code], ['failed', 1, 'internal_error'])
+  assert.match(error_detail!, /gone from the server's file store\. Upload it again/)
+  assert.ok(queue.lines.some((line) => line.includes('gone from the file store')))
+})
+
 test('a stopping worker hands its job back, and another claims it immediately', async (t) => {
   const queue = await openQueue(t)
   const first = await queue.worker()

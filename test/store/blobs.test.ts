@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -110,9 +110,24 @@ for (const { kind, open } of KINDS) {
         assert.equal(hashOf(readFileSync(file.path)), hashOf(bytes))
       }
       for (let round = 0; round < 2; round++) await blobs.remove(id)
-      await assert.rejects(blobs.open(id), { code: 'blobs' })
-      await assert.rejects(blobs.size(id), { code: 'blobs' })
+      await assert.rejects(blobs.open(id), { code: 'missing' })
+      await assert.rejects(blobs.size(id), { code: 'missing' })
+      await assert.rejects(blobs.file(id), { code: 'missing' })
     }
+  })
+
+  test(`${kind}: nothing is known of a blob while its folder or bucket is gone`, async (t) => {
+    const { blobs, folder } = await open(t)
+    const path = join(temporaryFolder(t), 'file')
+    writeFileSync(path, 'x')
+    await blobs.put('blob_x', path)
+    rmSync(folder, { recursive: true })
+    for (const deed of [
+      () => blobs.open('blob_x'),
+      () => blobs.size('blob_x'),
+      () => blobs.file('blob_x'),
+    ])
+      await assert.rejects(deed, { name: 'StoreError', code: 'blobs' })
   })
 
   test(`${kind}: a reader that stops midway affects no other reader`, async (t) => {
@@ -168,7 +183,7 @@ for (const { kind, open } of KINDS) {
     for (const id of [underWay, taken])
       assert.equal((await buffer((await blobs.open(id)).stream)).length, 1)
     for (const id of [ofDead, expired, released])
-      await assert.rejects(blobs.open(id), { code: 'blobs' })
+      await assert.rejects(blobs.open(id), { code: 'missing' })
     // What was swept away cannot be taken, what is under way can.
     await assert.rejects(store.run(take, { id: ofDead, instance: 'ins_b', until: 1000 }))
     await store.run(take, { id: underWay, instance: 'ins_a', until: 1000 })
@@ -201,7 +216,7 @@ for (const { kind, open } of KINDS) {
     }
     await assert.rejects(keepBlob(store, slow, path, 'ins_a', 0), { code: 'blobs' })
     assert.notEqual(stored, '')
-    await assert.rejects(blobs.open(stored), { code: 'blobs' })
+    await assert.rejects(blobs.open(stored), { code: 'missing' })
   })
 }
 
@@ -216,7 +231,7 @@ test('a blob being swept cannot be taken, even while its instance lives', async 
     await blobs.remove(swept)
   }
   assert.equal(await sweepBlobs(store, { remove }, 3_600_001), 1)
-  await assert.rejects(blobs.open(id), { code: 'blobs' })
+  await assert.rejects(blobs.open(id), { code: 'missing' })
 })
 
 test('S3: a fetched file is removed after its use', async (t) => {

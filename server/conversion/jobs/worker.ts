@@ -4,6 +4,7 @@ import { newId } from '../../common/ids.ts'
 import { Problem } from '../../common/errors.ts'
 import { dropBlobs, keepBlob } from '../../store/blobs/blobs.ts'
 import type { Store } from '../../store/open.ts'
+import { StoreError } from '../../store/store-error.ts'
 import { transientProblem } from '../../store/transient-errors.ts'
 import { nextNotification, type JobNotifications } from './notifications.ts'
 import type { ConversionQueue } from '../queue.ts'
@@ -133,7 +134,17 @@ async function runJob(
     if (error === WORKER_STOPPED)
       await requeueJob(store, job, job.created_at, { claims: job.claims - 1 })
     else if (userError) await fail(deps, job, userError)
-    else if (isTransient) {
+    else if (error instanceof StoreError && error.code === 'missing') {
+      log.error('the uploaded file of a job is gone from the file store', error, { job: job.id })
+      await fail(
+        deps,
+        job,
+        new Problem(
+          'internal_error',
+          "The uploaded file is gone from the server's file store. Upload it again.",
+        ),
+      )
+    } else if (isTransient) {
       log.error('a job failed temporarily and will be retried', error, { job: job.id })
       await requeueJob(store, job, clock() + retryDelay(job.claims), {})
     } else {

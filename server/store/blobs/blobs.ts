@@ -13,7 +13,7 @@ import { isDiskFull } from '../transient-errors.ts'
 
 /**
  * The storage of the bytes: a local folder or an S3 bucket. Its failures are a StoreError, `blobs`
- * or `full`.
+ * or `full`, or `missing` for reading bytes that are certainly gone.
  */
 export interface BlobStore {
   /**
@@ -166,12 +166,13 @@ export async function sweepBlobs(
 
 /**
  * Runs an operation on stored files and turns failures into the store's error. @throws StoreError
- * `blobs` or `full`
+ * `blobs` or `full`, or what the operation throws as one
  */
 export async function withStoreErrors<T>(effect: () => Promise<T>): Promise<T> {
   try {
     return await effect()
   } catch (error) {
+    if (error instanceof StoreError) throw error
     throw new StoreError(
       isDiskFull(error) ? 'full' : 'blobs',
       error instanceof Error ? error.message : 'stored files cannot be reached',

@@ -1,7 +1,9 @@
 // Stores blobs in a folder on this machine.
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { access, constants, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { codeOf } from '../../common/errors.ts'
+import { StoreError } from '../store-error.ts'
 import { withStoreErrors, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
 /** Blobs under `folder`, which must be on the same file system as the files to store. */
@@ -17,9 +19,13 @@ export function folderBlobs(folder: string): BlobStore {
         await rename(path, target)
         await sync(dirname(target))
       }),
-    open: (id, range) => withStoreErrors(() => openFile(place(id), range)),
-    size: (id) => withStoreErrors(async () => (await stat(place(id))).size),
-    file: async (id) => ({ path: place(id), [Symbol.asyncDispose]: async () => {} }),
+    open: (id, range) => reading(place(id), (path) => openFile(path, range)),
+    size: (id) => reading(place(id), async (path) => (await stat(path)).size),
+    file: (id) =>
+      reading(place(id), async (path) => {
+        await access(path)
+        return { path, [Symbol.asyncDispose]: async () => {} }
+      }),
     remove: (id) => withStoreErrors(() => rm(place(id), { force: true })),
     check: () =>
       withStoreErrors(async () => {
@@ -28,6 +34,20 @@ export function folderBlobs(folder: string): BlobStore {
         await assertRoom(folder)
       }),
   }
+}
+
+/** Runs an operation on the file of a blob. @throws StoreError */
+function reading<T>(path: string, effect: (path: string) => Promise<T>): Promise<T> {
+  return withStoreErrors(async () => {
+    try {
+      return await effect(path)
+    } catch (error) {
+      // If its folder is not there either, a disk may not be mounted: nothing is known of the file.
+      if (codeOf(error) === 'ENOENT' && existsSync(dirname(path)))
+        throw new StoreError('missing', `the file ${path} is gone`, { cause: error })
+      throw error
+    }
+  })
 }
 
 /** Opens a file, or a range of it, for reading; it may be unlinked meanwhile. */

@@ -7,6 +7,7 @@ import { Readable, Transform, pipeline as connect, type TransformCallback } from
 import { pipeline } from 'node:stream/promises'
 import { crc32 } from 'node:zlib'
 import type { Scratch } from '../scratch.ts'
+import { StoreError } from '../store-error.ts'
 import { withStoreErrors, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
 /** The bucket, and how to reach it. */
@@ -82,9 +83,10 @@ class S3Blobs implements BlobStore, Disposable {
   size(id: string): Promise<number> {
     return withStoreErrors(async () => {
       const head = new this.#sdk.HeadObjectCommand({ Bucket: this.#bucket, Key: id })
-      const { ContentLength } = await this.#client.send(head, {
-        requestTimeout: RESPONSE_TIMEOUT_MS,
-      })
+      const { ContentLength } = await this.#reading(
+        id,
+        this.#client.send(head, { requestTimeout: RESPONSE_TIMEOUT_MS }),
+      )
       if (ContentLength === undefined) throw new Error(`the object ${id} has no length`)
       return ContentLength
     })
@@ -112,9 +114,7 @@ class S3Blobs implements BlobStore, Disposable {
     return withStoreErrors(async () => {
       const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT_MS)
       try {
-        await this.#client.send(new this.#sdk.HeadBucketCommand({ Bucket: this.#bucket }), {
-          abortSignal,
-        })
+        await this.#findBucket(abortSignal)
       } catch (error) {
         if (this.#hasStatus(error, 404)) return this.#makeBucket(abortSignal)
         throw this.#withStatus(error)
@@ -128,9 +128,10 @@ class S3Blobs implements BlobStore, Disposable {
 
   async #get(id: string, range?: BlobRange): Promise<OpenedBlob> {
     const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }
-    const { Body, ContentLength, Metadata } = await this.#client.send(
-      new this.#sdk.GetObjectCommand({ Bucket: this.#bucket, Key: id, ...part }),
-      { requestTimeout: RESPONSE_TIMEOUT_MS },
+    const get = new this.#sdk.GetObjectCommand({ Bucket: this.#bucket, Key: id, ...part })
+    const { Body, ContentLength, Metadata } = await this.#reading(
+      id,
+      this.#client.send(get, { requestTimeout: RESPONSE_TIMEOUT_MS }),
     )
     if (!(Body instanceof Readable) || ContentLength === undefined)
       throw new Error(`the response for object ${id} has no bytes or no length`)
@@ -141,6 +142,25 @@ class S3Blobs implements BlobStore, Disposable {
     const checksum = range === undefined ? Metadata?.[CHECKSUM] : undefined
     const stream = checksum === undefined ? Body : verified(id, Body, Number(checksum))
     return { size: ContentLength, stream }
+  }
+
+  /** The response to a request for an object. @throws StoreError `missing` if there is none */
+  async #reading<T>(id: string, response: Promise<T>): Promise<T> {
+    try {
+      return await response
+    } catch (error) {
+      if (!this.#hasStatus(error, 404)) throw error
+      // The bucket may be what is missing; a response to HEAD does not say which.
+      await this.#findBucket(AbortSignal.timeout(CHECK_TIMEOUT_MS)).catch((denied: unknown) => {
+        throw this.#withStatus(denied)
+      })
+      throw new StoreError('missing', `the object ${id} is gone`, { cause: error })
+    }
+  }
+
+  async #findBucket(abortSignal: AbortSignal): Promise<void> {
+    const find = new this.#sdk.HeadBucketCommand({ Bucket: this.#bucket })
+    await this.#client.send(find, { abortSignal })
   }
 
   async #makeBucket(abortSignal: AbortSignal): Promise<void> {
