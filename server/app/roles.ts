@@ -67,7 +67,7 @@ export async function openWeb(
   const queue = createConversionQueue({ atOnce: converterPool.size, queue: conversion.queue })
   const receiver = starting.use(openUploadReceiver(createThrottle(() => proxied.shares.open > 0)))
   const watch = starting.use(openJobWatcher(store, notifications))
-  addMetrics(metrics, proxied, converterPool, queue)
+  addMetrics(metrics, proxied)
   const setup = setupToken(master)
   const listeners = createApp({
     ...deps,
@@ -86,12 +86,7 @@ export async function openWeb(
 }
 
 /** Registers the metrics of a web process; they are read when scraped. */
-function addMetrics(
-  metrics: Metrics,
-  { shares, keys, credentials }: Proxy,
-  converterPool: ConverterPool,
-  queue: ConversionQueue,
-): void {
+function addMetrics(metrics: Metrics, { shares, keys, credentials }: Proxy): void {
   metrics.add({
     proxy_open_requests: { help: 'Proxied requests in progress.', read: () => shares.open },
     proxy_held_bytes: {
@@ -116,14 +111,6 @@ function addMetrics(
       help: 'Provider credentials in cool-down.',
       read: () => credentials.all.filter(({ id }) => credentials.coolingFor(id) > 0).length,
     },
-    conversions_running: {
-      help: 'Conversion steps running.',
-      read: () => converterPool.load().running,
-    },
-    conversions_waiting: {
-      help: 'Conversions and conversion steps waiting.',
-      read: () => converterPool.load().waiting + queue.waiting,
-    },
   })
 }
 
@@ -140,8 +127,9 @@ export function openJobs(
     openConverterPool({ ...converterLimits(config, spared), warm }),
   )
   const retentionMs = config.conversion.retention
-  const worker = starting.use(startWorker({ ...deps, converterPool, queue, retentionMs }))
-  return { converterPool, worker }
+  const ended = { succeeded: 0, failed: 0 }
+  const worker = starting.use(startWorker({ ...deps, converterPool, queue, retentionMs, ended }))
+  return { converterPool, worker, ended }
 }
 
 /** The conversion queue of a process whose conversions are all jobs. */

@@ -5,6 +5,7 @@ import type { Config } from '../config/settings.ts'
 import { createJobNotifications } from '../conversion/jobs/notifications.ts'
 import { KeptWorkspaces } from '../conversion/kept-workspaces.ts'
 import type { RequestListeners, RunningServer } from '../http1/listen.ts'
+import { addConversionMetrics } from './conversion-metrics.ts'
 import { listenBySettings } from './listening.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'
@@ -101,6 +102,7 @@ export async function serve(
   addConnectionMetrics(metrics, listening)
   const jobs =
     server.role === 'web' ? undefined : openJobs(deps, web?.queue ?? NO_REQUESTS, starting)
+  addConversionMetrics(deps, web, jobs)
   const shutDown = createShutdown({
     readiness,
     listening,

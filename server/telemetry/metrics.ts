@@ -15,8 +15,13 @@ export interface Reading {
 
 /** Counts requests and renders Prometheus metrics. One per process. */
 export interface Metrics {
-  /** Adds gauges and counters, named without `tollmark_`. */
-  add(readings: Readonly<Record<string, Reading>>): void
+  /**
+   * Adds gauges and counters, named without `tollmark_`.
+   *
+   * @param refresh what must be done before they are read, at most once a second. Scrapes wait for
+   *   it, so it must end soon, and it must not reject.
+   */
+  add(readings: Readonly<Record<string, Reading>>, refresh?: () => Promise<void>): void
   /** Counts requests that have ended. */
   readonly requests: RequestMetrics
   /**
@@ -53,6 +58,7 @@ class PrometheusMetrics implements Metrics {
   readonly #openFiles: Gauge
   readonly requests: RequestMetrics
   readonly #readings: [name: string, reading: Reading][] = []
+  readonly #refreshes: (() => Promise<void>)[] = []
   #rendered: { at: number; text: Promise<string> } | null = null
   /** Settles when all earlier scrapes have had their turn. */
   #turn = Promise.resolve()
@@ -70,7 +76,8 @@ class PrometheusMetrics implements Metrics {
     this.requests = new RequestMetrics(registry)
   }
 
-  add(readings: Readonly<Record<string, Reading>>): void {
+  add(readings: Readonly<Record<string, Reading>>, refresh?: () => Promise<void>): void {
+    if (refresh) this.#refreshes.push(refresh)
     for (const [name, reading] of Object.entries(readings))
       this.#readings.push([`tollmark_${name}`, reading])
   }
@@ -93,7 +100,7 @@ class PrometheusMetrics implements Metrics {
 
   /** Renders one metric per turn of the event loop, so that nothing waits for all of them. */
   async #render(): Promise<string> {
-    const open = await countOpenFiles()
+    const [open] = await Promise.all([countOpenFiles(), ...this.#refreshes.map((one) => one())])
     if (open !== null) this.#openFiles.set(open)
     const texts: string[] = []
     for (const { name } of this.#registry.getMetricsAsArray()) {

@@ -4,10 +4,26 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
 import { convert, getToken, spawnServer, type Process } from '../support/harness.ts'
-import { ASYNC, SLOW, finished, getJob, jobWhen, pagesOf, slow, upload } from '../support/jobs.ts'
+import {
+  ASYNC,
+  SLOW,
+  damaged,
+  finished,
+  getJob,
+  jobWhen,
+  pagesOf,
+  slow,
+  upload,
+} from '../support/jobs.ts'
 import type { Job } from '../support/jobs.ts'
 import { placeOf } from '../support/store-settings.ts'
 import { usedFolder } from '../support/templates.ts'
+import { until } from '../support/until.ts'
+
+const metric = async ({ url }: Process, name: string): Promise<number> => {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(new RegExp(`^tollmark_${name} (.+)$`, 'm').exec(text)?.[1] ?? 'no such metric')
+}
 
 async function assertOnlyHealth(worker: Process): Promise<void> {
   for (const path of ['/livez', '/readyz']) {
@@ -63,6 +79,29 @@ test("another worker takes over a worker's job after SIGTERM and after SIGKILL",
     second.kill('SIGKILL')
     assert.equal((await finished(web.url, token, id)).status, 'succeeded')
   })
+})
+
+test('every process reports the waiting jobs, and a worker those that it has ended', async (t) => {
+  const env = { ...ASYNC, TOLLMARK_DATA: usedFolder(t) }
+  const token = await getToken(env)
+  const web = await spawnServer(t, env, '--role', 'web')
+  assert.deepEqual(
+    [await metric(web, 'jobs_waiting'), await metric(web, 'jobs_oldest_waiting_seconds')],
+    [0, 0],
+  )
+  const archive = pagesOf(2)
+  for (const bytes of [archive, damaged(archive)])
+    assert.equal((await convert(web.url, token, upload(bytes))).status, 202)
+  await until(async () => (await metric(web, 'jobs_waiting')) === 2)
+  assert.ok((await metric(web, 'jobs_oldest_waiting_seconds')) > 0)
+  assert.ok(Number.isNaN(await metric(web, 'jobs_succeeded_total')), 'a web process runs no jobs')
+
+  const worker = await spawnServer(t, env, '--role', 'worker')
+  await until(async () => (await metric(worker, 'jobs_failed_total')) === 1)
+  await until(async () => (await metric(worker, 'jobs_succeeded_total')) === 1)
+  await until(async () => (await metric(worker, 'jobs_waiting')) === 0)
+  assert.equal(await metric(worker, 'jobs_oldest_waiting_seconds'), 0)
+  assert.equal(await metric(worker, 'conversions_running'), 0)
 })
 
 test('two processes with all roles share the jobs of one folder', async (t) => {

@@ -123,6 +123,7 @@ export async function openQueue(t: TestContext): Promise<Queue> {
           clock: Date.now,
           log,
           retentionMs: 60_000,
+          ended: { succeeded: 0, failed: 0 },
         }),
       )
     },

@@ -21,6 +21,7 @@ import {
 } from './claim-job.ts'
 import { failJob, succeedJob } from './end-job.ts'
 import { CERTIFY } from './enter-job.ts'
+import type { EndedJobs } from './waiting-jobs.ts'
 import type { ConversionProgress } from '../pool/conversion-step.ts'
 
 /** Milliseconds between two polls without a notification. */
@@ -41,6 +42,8 @@ export interface WorkerDependencies extends ConversionDependencies {
   queue: Pick<ConversionQueue, 'beginJob' | 'running'>
   /** How long a result is kept. */
   retentionMs: number
+  /** Counts the jobs that this worker ends. */
+  ended: EndedJobs
 }
 
 /** Reasons to abort a conversion without an outcome. */
@@ -125,6 +128,7 @@ async function runJob(
       expiresAt: now + retentionMs,
       now,
     })
+    if (done) deps.ended.succeeded++
     // the sweep deletes them later
     await dropBlobs(store, blobs, [done ? job.upload_blob : result]).catch(() => {})
   } catch (error) {
@@ -172,13 +176,15 @@ function retryDelay(tries: number): number {
 }
 
 async function fail(
-  { store, blobs, clock }: WorkerDependencies,
+  { store, blobs, clock, ended }: WorkerDependencies,
   job: ClaimedJob,
   { code, detail }: Problem,
 ): Promise<void> {
   const failed = await store.run(failJob, { job, code, detail, now: clock() })
+  if (!failed) return
+  ended.failed++
   // the sweep deletes them later
-  if (failed) await dropBlobs(store, blobs, [job.upload_blob]).catch(() => {})
+  await dropBlobs(store, blobs, [job.upload_blob]).catch(() => {})
 }
 
 /** A job's document, as the id of its blob. */
