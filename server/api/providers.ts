@@ -2,7 +2,7 @@
 // administrators add their own.
 import { z } from '@hono/zod-openapi'
 import { countedListOf, whole, type Api } from './api.ts'
-import { fieldError, invalidField } from '../common/errors.ts'
+import { fieldError, invalidFields } from '../common/errors.ts'
 import { createCredential } from '../proxy/credentials/stored.ts'
 import type { Proxy } from '../proxy/index.ts'
 import type { Auth, Provider } from '../proxy/providers/provider.ts'
@@ -153,7 +153,7 @@ async function validate(
   id: string,
   { origin, dial, speaks, auth, api }: ProviderSettings,
 ): Promise<void> {
-  const fault = await validateProvider({
+  const invalid = await validateProvider({
     id,
     origin,
     ...(dial === null ? {} : { dial }),
@@ -161,7 +161,8 @@ async function validate(
     ...(speaks === null ? {} : { speaks }),
     ...api,
   })
-  if (fault !== null) throw invalidField(fault.param, fault.detail)
+  if (invalid !== null)
+    throw invalidFields(invalid.faults.map(({ param, detail }) => fieldError(param, detail)))
 }
 
 /** One provider as an administrator sees it. @throws Problem `provider_not_found` */

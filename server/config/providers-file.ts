@@ -101,13 +101,14 @@ export function readProvidersFile(
         .join('\n'),
     )
   const ids = parsed.data.map(({ id }) => id)
-  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
-  if (twice !== undefined)
-    throw new SetupError(`${path} (TOLLMARK_PROVIDERS): "${twice}" appears twice.`)
-  return parsed.data.map((entry) => ({
+  const twice = ids.filter((id, index) => ids.indexOf(id) !== index)
+  const faults = twice.map((id) => `${path} (TOLLMARK_PROVIDERS): "${id}" appears twice.`)
+  const entries = parsed.data.map((entry) => ({
     ...entry,
-    secret: entry.credential ? resolveSecret(entry.credential.env, env) : null,
+    secret: entry.credential ? resolveSecret(entry.credential.env, env, faults) : null,
   }))
+  if (faults.length > 0) throw new SetupError(faults.join('\n'))
+  return entries
 }
 
 /** What is wrong, to follow the place; undefined where the schema says it. */
@@ -122,11 +123,11 @@ function sentenceOf(issue: z.core.$ZodRawIssue): string | undefined {
 function resolveSecret(
   name: string,
   env: Readonly<Record<string, string | undefined>>,
+  faults: string[],
 ): string | null {
   const secret = env[name]?.trim()
   if (!secret) return null
-  if (credential.parse(secret) === undefined)
-    throw new SetupError(`${name} must be ${credential.what}.`)
+  if (credential.parse(secret) === undefined) faults.push(`${name} must be ${credential.what}.`)
   return secret
 }
 

@@ -1,5 +1,6 @@
 // Makes the rows of providers that the operator adds, and of built-in ones that the operator
 // changes.
+import { dialled } from '../../config/setting-kinds.ts'
 import type { BodyRule } from './endpoint-row.ts'
 import { belowAnyPath, withAdded } from './added-endpoints.ts'
 import { isOneOf } from './host-patterns.ts'
@@ -14,20 +15,23 @@ import { GATEWAY_TOOLS } from './tools.ts'
  * The row of an added provider: that of the built-in provider with its host, else that of a server
  * with OpenAI's dialect.
  *
- * @throws InvalidProvider
+ * @param custom without `providerFaults`
  */
 export function addedRow(custom: CustomProvider): ProviderRow {
   const host = hostOf(custom)
   const row = spokenRow(custom, host) ?? builtInRowFor(custom, host) ?? customRow(custom)
-  return authenticated(withAdded({ ...row, hosts: [host] }, custom), custom)
+  return withAdded({ ...row, ...authOf(custom), hosts: [host] }, custom)
 }
 
-/** A built-in row with the operator's changes. @throws InvalidProvider */
+/** A built-in row with the operator's changes. @param custom without `providerFaults` */
 export function changedRow(row: ProviderRow, custom: CustomProvider): ProviderRow {
   const host = hostOf(custom)
-  const changed = { ...rowAt(row, host), auth: row.auth, hosts: [host] }
-  return authenticated(withAdded(changed, custom), custom)
+  const changed = { ...rowAt(row, host), auth: row.auth, ...authOf(custom), hosts: [host] }
+  return withAdded(changed, custom)
 }
+
+const authOf = ({ auth }: CustomProvider): Partial<ProviderRow> =>
+  auth === undefined ? {} : { auth }
 
 /**
  * The row of the built-in provider whose API an added one implements, below any path; undefined if
@@ -36,12 +40,7 @@ export function changedRow(row: ProviderRow, custom: CustomProvider): ProviderRo
 function spokenRow({ id, origin, speaks }: CustomProvider, host: string): ProviderRow | undefined {
   if (speaks === undefined) return undefined
   const row = PROVIDERS.find((one) => one.id === speaks)
-  if (row === undefined)
-    throw new InvalidProvider(
-      id,
-      'speaks',
-      `There is no built-in provider "${speaks}". Choose from ${PROVIDERS.map((one) => one.id).join(', ')}.`,
-    )
+  if (row === undefined) throw new Error(`there is no built-in provider ${speaks}`)
   const { sites: _, elsewhere: __, ...main } = row
   const { pathname } = new URL(row.base.replaceAll(/\{\w+\}/g, 'x'))
   return {
@@ -147,43 +146,69 @@ const customRow = (custom: CustomProvider): ProviderRow => ({
   usage: 'openai',
 })
 
-/** An added provider that conflicts with the table. */
-export class InvalidProvider extends Error {
-  override name = 'InvalidProvider'
+/** A fault of an added provider. */
+export interface ProviderFault {
+  readonly id: string
   /** The invalid field, by its name in the API and the providers file. */
   readonly param: string
   /** What is wrong with it, in one sentence that does not repeat the name. */
   readonly detail: string
+}
 
-  constructor(id: string, param: string, detail: string) {
-    super(`Provider "${id}", ${param}: ${detail}`)
-    this.param = param
-    this.detail = detail
+/** Added providers that no table can have. Its message has a line for each fault. */
+export class InvalidProvider extends Error {
+  override name = 'InvalidProvider'
+  readonly faults: readonly ProviderFault[]
+
+  constructor(...faults: readonly ProviderFault[]) {
+    super(faults.map(({ id, param, detail }) => `Provider "${id}", ${param}: ${detail}`).join('\n'))
+    this.faults = faults
   }
+}
+
+/** All that is wrong with an added or changed provider on its own. */
+export function providerFaults({
+  id,
+  origin,
+  dial,
+  speaks,
+  auth,
+}: CustomProvider): ProviderFault[] {
+  const details = {
+    origin: originFault(origin),
+    dial: dial !== undefined && dialled.parse(dial) === undefined && `Must be ${dialled.what}.`,
+    speaks:
+      speaks !== undefined &&
+      !PROVIDERS.some((one) => one.id === speaks) &&
+      `There is no built-in provider "${speaks}". Choose from ${PROVIDERS.map((one) => one.id).join(', ')}.`,
+    'auth.header': auth !== undefined && headerFault(auth.header),
+    'auth.scheme':
+      auth?.scheme !== undefined && !TOKEN.test(auth.scheme) && 'Must be one word, such as Bearer.',
+  }
+  return Object.entries(details).flatMap(([param, detail]) =>
+    detail === false ? [] : [{ id, param, detail }],
+  )
+}
+
+function originFault(origin: string): string | false {
+  const url = URL.canParse(origin) ? new URL(origin) : null
+  const isGood =
+    url?.protocol === 'https:' &&
+    // Built-in rows have patterns of hosts; an operator names each host.
+    !url.hostname.includes('*') &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '' &&
+    url.username === '' &&
+    url.password === ''
+  return (
+    !isGood &&
+    'Must be the address that callers use, https://host or https://host:port. Put the address to connect to into "dial".'
+  )
 }
 
 /** The host (and port, unless 443) of an added provider's origin. */
-export function hostOf(custom: CustomProvider): string {
-  const url = URL.canParse(custom.origin) ? new URL(custom.origin) : null
-  if (
-    !url ||
-    url.protocol !== 'https:' ||
-    // Built-in rows have patterns of hosts; an operator names each host.
-    url.hostname.includes('*') ||
-    url.pathname !== '/' ||
-    url.search !== '' ||
-    url.hash !== '' ||
-    url.username !== '' ||
-    url.password !== ''
-  ) {
-    throw new InvalidProvider(
-      custom.id,
-      'origin',
-      'Must be the address that callers use, https://host or https://host:port. Put the address to connect to into "dial".',
-    )
-  }
-  return url.host
-}
+const hostOf = ({ origin }: CustomProvider): string => new URL(origin).host
 
 /** A header's name, or a scheme (a token, RFC 9110, section 5.6.2). */
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
@@ -200,18 +225,10 @@ const FRAMING = new Set([
   'keep-alive',
 ])
 
-/** A row with the authentication of an added or changed provider. */
-function authenticated(row: ProviderRow, { id, auth }: CustomProvider): ProviderRow {
-  if (auth === undefined) return row
-  if (!TOKEN.test(auth.header))
-    throw new InvalidProvider(id, 'auth.header', 'Must be the name of a header, such as X-Api-Key.')
-  if (FRAMING.has(auth.header.toLowerCase()))
-    throw new InvalidProvider(
-      id,
-      'auth.header',
-      `Cannot be ${auth.header}, which says how the request is sent. Choose another header.`,
-    )
-  if (auth.scheme !== undefined && !TOKEN.test(auth.scheme))
-    throw new InvalidProvider(id, 'auth.scheme', 'Must be one word, such as Bearer.')
-  return { ...row, auth }
+function headerFault(header: string): string | false {
+  if (!TOKEN.test(header)) return 'Must be the name of a header, such as X-Api-Key.'
+  return (
+    FRAMING.has(header.toLowerCase()) &&
+    `Cannot be ${header}, which says how the request is sent. Choose another header.`
+  )
 }

@@ -1,7 +1,7 @@
 // The provider table: built-in rows, the operator's changes and additions, and the one lookup that
 // decides which address may be called.
 import { dialled } from '../../config/setting-kinds.ts'
-import { addedRow, changedRow, InvalidProvider } from './added-provider.ts'
+import { addedRow, changedRow, InvalidProvider, providerFaults } from './added-provider.ts'
 import { compileProvider } from './compile-provider.ts'
 import { exactHosts, hostFamily, type HostFamily } from './host-patterns.ts'
 import type { CustomProvider, DialAddress, Provider, ProviderRow, Upstream } from './provider.ts'
@@ -48,10 +48,12 @@ interface Family extends HostFamily {
 }
 
 /**
- * Builds the table. Throws an Error with one sentence if a setting is invalid. Call it again when a
+ * Builds the table. Throws an Error with a line for each fault if settings are invalid. Call it again when a
  * credential with another resource or region is stored; it takes about a millisecond.
  */
 export function createProviderTable(settings: TableSettings = {}): ProviderTable {
+  const faults = (settings.custom ?? []).flatMap(providerFaults)
+  if (faults.length > 0) throw new InvalidProvider(...faults)
   const table = new TableBuilder(settings)
   const changed = new Map((settings.custom ?? []).map((custom) => [custom.id, custom]))
   for (const row of PROVIDERS) {
@@ -64,11 +66,11 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
     const [host = ''] = row.hosts
     const taken = table.byHost.get(withPort(host))?.provider.id
     if (taken !== undefined && changed.has(taken))
-      throw new InvalidProvider(
-        custom.id,
-        'origin',
-        `Names the host ${host}, and so does "${taken}".`,
-      )
+      throw new InvalidProvider({
+        id: custom.id,
+        param: 'origin',
+        detail: `Names the host ${host}, and so does "${taken}".`,
+      })
     table.add(row, custom.dial ?? custom.origin)
   }
   return table.build()
@@ -156,7 +158,8 @@ function upstreamAt(
 
 function readDial(address: string, id: string): DialAddress {
   const url = dialled.parse(address)
-  if (url === undefined) throw new InvalidProvider(id, 'dial', `Must be ${dialled.what}.`)
+  if (url === undefined)
+    throw new InvalidProvider({ id, param: 'dial', detail: `Must be ${dialled.what}.` })
   return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') }
 }
 

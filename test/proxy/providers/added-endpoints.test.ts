@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { readConfig } from '../../../server/config/settings.ts'
 import { respond, headerOf } from '../../support/providers/fake.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { startServed } from '../support/served.ts'
 
@@ -131,6 +132,27 @@ test('all faults of the file are reported together', (t) => {
     (error: Error) => {
       const lines = error.message.split('\n').map((line) => /: ([\d.a-z]+): /.exec(line)?.[1])
       assert.deepEqual(lines, ['0.id', '1.endpoints.0.on', '1.endpoints.1', '2.minting.0'])
+      return true
+    },
+  )
+})
+
+test('all faults that only the table of providers finds are reported together', () => {
+  const custom = [
+    { id: 'a', origin: 'http://a.test', dial: 'ftp://a', speaks: 'nobody' },
+    { id: 'b', origin: VOICE, auth: { header: 'Content-Length', scheme: 'two words' } },
+  ]
+  assert.throws(
+    () => createProviderTable({ custom }),
+    (error: Error) => {
+      const lines = error.message.split('\n').map((line) => /^Provider (.*?): /.exec(line)?.[1])
+      assert.deepEqual(lines, [
+        '"a", origin',
+        '"a", dial',
+        '"a", speaks',
+        '"b", auth.header',
+        '"b", auth.scheme',
+      ])
       return true
     },
   )
