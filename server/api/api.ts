@@ -99,6 +99,22 @@ export const noQuery: Middleware = async (c, next) => {
   await next()
 }
 
+/** The same for a route whose form has some fields: says that they belong there. */
+export const noQueryBesideForm =
+  (isField: (name: string) => boolean): Middleware =>
+  async (c, next) => {
+    const { errors } = readPart(NOTHING, queryParameters(c), 'query')
+    if (errors.length > 0)
+      throw invalidFields(
+        errors.map((error) =>
+          isField(error.param)
+            ? { ...error, detail: `${error.detail} Send it as a field of the form.` }
+            : error,
+        ),
+      )
+    await next()
+  }
+
 /** Parses the query of a route without a row in a table. @throws Problem `invalid_field` */
 export function parseQuery<S extends z.ZodType>(c: ApiContext, schema: S): z.output<S> {
   const { value, errors } = readPart(schema, queryParameters(c), 'query')

@@ -5,7 +5,7 @@ import {
   createRoute,
   json,
   createApi,
-  noQuery,
+  noQueryBesideForm,
   problems,
   type Api,
 } from './api.ts'
@@ -13,6 +13,7 @@ import { authorized, security } from './guard.ts'
 import { ConvertRequests, type ConvertDependencies } from './convert-request.ts'
 import { documentResponse } from './document-response.ts'
 import { JobSchema } from './jobs.ts'
+import { findField } from '../conversion/upload/upload-options.ts'
 
 const convertRoute = createRoute({
   method: 'post',
@@ -88,8 +89,11 @@ export function convertRoutes(deps: ConvertDependencies): Api {
   const api = createApi()
   const requests = new ConvertRequests(deps)
   api.openAPIRegistry.registerPath(convertRoute)
-  api.post(convertRoute.path, authorized(deps.store, ['convert'], deps.clock), noQuery, (c) =>
-    requests.respond(c),
+  api.post(
+    convertRoute.path,
+    authorized(deps.store, ['convert'], deps.clock),
+    noQueryBesideForm((name) => name === 'file' || findField(name) !== undefined),
+    (c) => requests.respond(c),
   )
   return api
 }

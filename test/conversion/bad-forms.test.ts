@@ -16,6 +16,7 @@ const REFUSED: [what: string, form: Form, code: string][] = [
   ['no file', form({ name: 'format', content: 'json' }), 'missing_file'],
   ['a file under another name', form(file('Page.html', PAGE, 'upload')), 'missing_file'],
   ['text instead of a file', form({ name: 'file', content: PAGE }), 'missing_file'],
+  ['text and a file', form({ name: 'file', content: PAGE }, page), 'invalid_field'],
   ['no file chosen in a browser', form(file('', '')), 'missing_file'],
   ['a second file', form(page, page), 'invalid_field'],
   ['an empty file', form(file('Page.html', '')), 'invalid_file'],
@@ -156,6 +157,50 @@ test('all faults of fields are reported together with a missing file, wherever t
       params,
     )
   }
+})
+
+test('a missing file is a fault of the field, with what was sent in its place', async () => {
+  const server = await shareServer()
+  const token = await server.token()
+  const text = { name: 'file', content: PAGE }
+  for (const [fields, detail] of [
+    [form(text), 'This field has no file in it. Send it as a file, with a file name.'],
+    [form(file('', '')), 'No file was chosen for this field.'],
+    [
+      form(file('Page.html', PAGE, 'upload'), file('b.html', PAGE, 'b')),
+      'Send the exported .html or .zip file in this field. The file "Page.html" is in the field "upload".',
+    ],
+  ] as const) {
+    const response = await convert(server.url, token, fields)
+    assertProblem(response, 400, 'missing_file')
+    const { errors } = response.json<{ errors: object[] }>()
+    assert.deepEqual(errors, [{ param: 'file', code: 'missing', detail }])
+  }
+  const both = await convert(server.url, token, form(text, { name: 'format', content: 'xml' }))
+  const { errors } = both.json<{ errors: { param: string }[] }>()
+  assert.deepEqual(
+    errors.map(({ param }) => param),
+    ['format', 'file'],
+  )
+})
+
+test('options in the address are refused, and the error says where they belong', async () => {
+  const server = await shareServer()
+  const response = await call(server.url, '/api/v1/convert?format=json&colour=red', {
+    method: 'POST',
+    token: await server.token(),
+    headers: { 'Content-Type': whole.contentType },
+    body: whole.body,
+  })
+  assertProblem(response, 400, 'invalid_field')
+  const { errors } = response.json<{ errors: { param: string; detail: string }[] }>()
+  assert.deepEqual(
+    errors.map(({ param, detail }) => [param, detail]),
+    [
+      ['format', 'Unknown query parameter. Send it as a field of the form.'],
+      ['colour', 'Unknown query parameter.'],
+    ],
+  )
 })
 
 test('a request without a body and content type is refused', async () => {

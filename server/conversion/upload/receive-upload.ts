@@ -80,19 +80,23 @@ export function checkHead(
 
 const missingFile = (detail: string): Problem => new Problem('missing_file', detail)
 
-/** The fault of a form without the file. */
-const NO_FILE: FieldError = {
-  param: 'file',
-  code: 'missing',
-  detail: 'Send the exported .html or .zip file in this field.',
-}
+/** The fault of a form without the file. @param detail a sentence about the field */
+const noFile = (detail: string): FieldError => ({ param: 'file', code: 'missing', detail })
 
-const withoutFile = (): Problem =>
-  new Problem(
-    'missing_file',
-    'The form has no field "file". Send the exported .html or .zip file in it.',
-    { errors: [NO_FILE] },
+const NOT_SENT = 'Send the exported .html or .zip file in this field.'
+const NOT_A_FILE = 'This field has no file in it. Send it as a file, with a file name.'
+
+/** Characters of a caller's name that an error repeats. */
+const MAX_NAME = 100
+
+/** The fault of a form whose file has another name. */
+const misnamed = (name: string, fileName: string): FieldError =>
+  noFile(
+    `${NOT_SENT} The file ${JSON.stringify(fileName.slice(0, MAX_NAME))} is in the field ${JSON.stringify(name.slice(0, MAX_NAME))}.`,
   )
+
+const withoutFile = (fault: FieldError): Problem =>
+  new Problem('missing_file', `file: ${fault.detail}`, { errors: [fault] })
 
 const tooMany = (what: 'parts' | 'fields'): Problem =>
   new Problem('invalid_field', `The form has more than ${FORM_LIMITS[what]} ${what}.`)
@@ -117,19 +121,20 @@ export async function receiveUpload(
   const fields = new FieldReader()
   let stream: Readable | undefined
   let file: Promise<Omit<Upload, keyof UploadOptions>> | undefined
+  let missing = noFile(NOT_SENT)
   let received = 0
   try {
     await new Promise<void>((resolve, reject) => {
       form.on('field', (name: string, value: string, _: boolean, truncated: boolean) => {
-        if (name === 'file')
-          return reject(
-            missingFile('The field "file" has no file in it. Send it as a file, with a file name.'),
-          )
+        if (name === 'file') missing = noFile(NOT_A_FILE)
         fields.read(name, truncated ? undefined : value)
       })
       form.on('file', (name: string | undefined, part: Readable, fileName: string | undefined) => {
         part.on('error', () => {}) // the form or receiveFile reports the error
-        if (name !== 'file') return part.resume()
+        if (name !== 'file') {
+          if (missing.detail === NOT_SENT) missing = misnamed(name ?? '', fileName ?? '')
+          return part.resume()
+        }
         if (fields.faults.length > 0) return reject(invalidFields(fields.faults))
         if (file) return reject(invalidFields([duplicate(name, 'Send one file per request.')]))
         stream = part
@@ -150,7 +155,9 @@ export async function receiveUpload(
         form.on(`${what}Limit`, () => reject(tooMany(what)))
       form.on('finish', () => {
         const all = [...fields.faults, ...conflicts(fields.options)]
-        if (all.length > 0) reject(invalidFields(file ? all : [...all, NO_FILE]))
+        if (file && missing.detail === NOT_A_FILE)
+          all.push(duplicate('file', 'Send one file per request.'))
+        if (all.length > 0) reject(invalidFields(file ? all : [...all, missing]))
         else resolve()
       })
       body.on('error', reject)
@@ -160,7 +167,7 @@ export async function receiveUpload(
       })
       body.pipe(form)
     })
-    if (!file) throw withoutFile()
+    if (!file) throw withoutFile(missing)
     return { ...(await file), ...fields.options }
   } finally {
     body.unpipe(form)
@@ -237,7 +244,7 @@ async function receiveFile(
       if (size === 0)
         throw fileName
           ? malformedForm('The file is empty.')
-          : new Problem('missing_file', 'No file was chosen for the field "file".')
+          : withoutFile(noFile('No file was chosen for this field.'))
       check(true)
     },
     (pieces: AsyncIterable<Buffer>) => writeFlushing(path, pieces),
