@@ -256,7 +256,8 @@ function destination(url: string): string {
   const unsafe = /[\u0000-\u0020\u007f<>]/g
   if (out.search(unsafe) >= 0) out = out.replace(unsafe, (c) => encodeURIComponent(c))
   if (out.includes('\\')) out = out.replace(/\\(?=[!-/:-@[-`{-~]|$)/g, '\\\\')
-  if (out.includes('&')) out = out.replace(/&(?=#?\w+;)/g, '\\&')
+  // Not a backslash: cmark, GitHub's parser, decodes entities before it looks for those.
+  if (out.includes('&')) out = out.replace(/&(?=#?\w+;)/g, '&amp;')
   if (/[()]/.test(out) && !isBalanced(out)) out = out.replace(/[()]/g, '\\$&')
   return out
 }

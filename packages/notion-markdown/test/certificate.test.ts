@@ -122,6 +122,15 @@ const CSV_FILES: [csv: string, rows: string[]][] = [
   ['\ufeffName,D\n"=1+1",@x\n', ['| Name | D |', '| =1+1 | @x |']],
 ]
 
+test('an address is one link, wherever and however the document writes it', async () => {
+  const link = '<a href="https://example.com/?a=1&amp;amp;b=2&amp;c=3">text</a>'
+  const { certificate } = await certify(
+    pageOf(`<details open=""><summary>${link}</summary><p>${link}</p></details>`),
+  )
+  assert.deepEqual(certificate.in.links, { web: 1, notion: 0, pages: 0, files: 0 })
+  assert.deepEqual(certificate.out.links, certificate.in.links)
+})
+
 test('unusual CSV files are read and certified', async () => {
   const id = (n: number): string => n.toString(16).padStart(32, '0')
   const empty = `<div id="${id(9)}" class="collection-content"><a href="Empty%20${id(9)}.csv">empty</a></div>`

@@ -7,6 +7,7 @@ const SPECIAL = /[\\`$![\]<&]/g
 const TAG = /<(\/?)(u|br|strong|em|del|code|a|h[1-6])(?: [^<>]*)?>/y
 const WIKI_LINK = /\[\[([^[\]|\n]*)\|([^[\]|\n]*)\]\]/y
 const REFERENCE = /&(?:[a-zA-Z][a-zA-Z0-9]*|#\d+|#[xX][0-9a-fA-F]+);/y
+const ESCAPE_OR_REFERENCE = /\\[!-/:-@[-`{-~]|&#?\w+;/g
 
 /**
  * Reads text into a reading.
@@ -40,7 +41,8 @@ export function readInlines(
         end = at + found[0].length
         if (sign === '&') reading.text(decodeHTML(found[0]))
         else if (found[2] === 'br') reading.gap()
-        else if (found[2] === 'a') reading.link(/href="([^"]*)"/.exec(found[0])?.[1] ?? '')
+        else if (found[2] === 'a' && found[1] === '')
+          reading.link(decodeHTML(/href="([^"]*)"/.exec(found[0])?.[1] ?? ''))
         from = end
       }
     } else if (isMarkdown && sign === '\\') end = at + 2
@@ -147,9 +149,15 @@ function targetAt(text: string, at: number, vain: Budget): { url: string; end: n
     if (code === 0x5c) i++
     else if (code === 0x28) depth++
     else if (code === 0x29 && --depth === 0)
-      return { url: text.slice(at + 1, i).replace(/\\([!-/:-@[-`{-~])/g, '$1'), end: i + 1 }
+      return { url: unescaped(text.slice(at + 1, i)), end: i + 1 }
   }
   return null
+}
+
+function unescaped(url: string): string {
+  return url.replace(ESCAPE_OR_REFERENCE, (found) =>
+    found.startsWith('&') ? decodeHTML(found) : found.slice(1),
+  )
 }
 
 /** An image whose description begins with the bracket at `at`. */
