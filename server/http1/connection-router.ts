@@ -183,10 +183,27 @@ export class ConnectionRouter implements ServerContext {
     })
   }
 
+  /** Whether a request of Node's server asks for another protocol that a handler may switch to. */
+  mayUpgrade({ headers, url = '', socket }: IncomingMessage): boolean {
+    const earlier = this.#responses.get(socket)
+    return (
+      /^websocket$/i.test(headers.upgrade ?? '') &&
+      url.startsWith(this.#options.path) &&
+      headers['content-length'] === undefined &&
+      headers['transfer-encoding'] === undefined &&
+      // A handshake sent before the response to an earlier request: Node's server would release the
+      // socket that this response needs.
+      (earlier === undefined || (earlier.writableFinished && earlier.socket === null))
+    )
+  }
+
   #listen(): void {
     const server = this.#server
-    const remember = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
-      void this.#responses.set(incoming.socket, outgoing)
+    const remember = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+      this.#responses.set(incoming.socket, outgoing)
+      // Node's parser has dropped what followed a handshake that it did not release.
+      if (/websocket/i.test(incoming.headers.upgrade ?? '')) outgoing.shouldKeepAlive = false
+    }
     server.keepAliveTimeout = this.timeouts.keepAlive
     server.removeAllListeners('connection')
     server
@@ -257,16 +274,6 @@ export class ConnectionRouter implements ServerContext {
 }
 
 function ignore(): void {}
-
-/** Whether a request of Node's server asks for another protocol that a handler may switch to. */
-export function mayUpgrade({ headers, url = '' }: IncomingMessage, path: string): boolean {
-  return (
-    /^websocket$/i.test(headers.upgrade ?? '') &&
-    url.startsWith(path) &&
-    headers['content-length'] === undefined &&
-    headers['transfer-encoding'] === undefined
-  )
-}
 
 /**
  * Until its request is read, a connection belongs to its address: an address that opens many delays

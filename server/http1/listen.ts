@@ -3,12 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { AddressLimiter } from './address-limits.ts'
 import { TOO_MANY_CONNECTIONS, type ConnectionErrors, type ErrorBody } from './connection-errors.ts'
-import {
-  ConnectionRouter,
-  createRouterTurns,
-  mayUpgrade,
-  type RouterOptions,
-} from './connection-router.ts'
+import { ConnectionRouter, createRouterTurns, type RouterOptions } from './connection-router.ts'
 import { lingeringClose } from './lingering-close.ts'
 import { bind, freePort, SOCKETS_PER_PORT, stop, stopAccepting } from './listening-sockets.ts'
 import type { CreateTurns, RouterTurns } from './turns.ts'
@@ -199,6 +194,7 @@ class Listener {
     const { headersTimeout, errors, clock } = this.#options
     const { direct } = this.#listeners
     const take: NodeRequestListener = (incoming, outgoing) => this.#take(incoming, outgoing)
+    let router: ConnectionRouter | null = null
     // A body may take longer than any fixed time (uploads, streams); each reader has its own idle
     // timeout.
     const server = createServer(
@@ -207,7 +203,7 @@ class Listener {
         requestTimeout: 0,
         connectionsCheckingInterval: 1000,
         requireHostHeader: false,
-        shouldUpgradeCallback: (incoming) => direct !== null && mayUpgrade(incoming, direct.path),
+        shouldUpgradeCallback: (incoming) => router?.mayUpgrade(incoming) === true,
       },
       take,
     )
@@ -215,17 +211,17 @@ class Listener {
     // the response.
     Object.assign(server, { httpAllowHalfOpen: true })
     server.on('checkContinue', take).on('checkExpectation', take)
-    if (direct !== null)
-      this.#routers.push(
-        new ConnectionRouter(server, {
-          ...direct,
-          timeouts: { head: headersTimeout, keepAlive: KEEP_ALIVE_MS },
-          errors,
-          now: clock,
-          addresses: this.#addresses,
-          turns: this.#turns,
-        }),
-      )
+    if (direct !== null) {
+      router = new ConnectionRouter(server, {
+        ...direct,
+        timeouts: { head: headersTimeout, keepAlive: KEEP_ALIVE_MS },
+        errors,
+        now: clock,
+        addresses: this.#addresses,
+        turns: this.#turns,
+      })
+      this.#routers.push(router)
+    }
     server.on('connection', () => this.#accepted++)
     await bind(server, address, port, SOCKETS_PER_PORT > 1)
     this.#servers.push(server)

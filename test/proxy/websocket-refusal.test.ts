@@ -76,3 +76,18 @@ test('an upgrade that may be ignored is ignored', async (t) => {
   assert.equal(served.fake.requests.length, 1)
   assert.ok(!served.fake.requests[0]!.rawHeaders.some((text) => /^(upgrade|h2c)$/i.test(text)))
 })
+
+test('a handshake that is sent before an earlier request has its response is refused', async (t) => {
+  const served = await startServed(t, respond(200, {}, 'ok'))
+  const { secret } = await served.key()
+  const realtime = handshake(`${OPENAI}/v1/realtime?model=gpt-realtime`, secret, 'websocket')
+  const before = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
+  for (const earlier of [before, before + before, `GET /openapi.json${before.slice(10)}`]) {
+    const got = await raw(served.port, earlier + realtime + NEXT)
+    assert.match(
+      got,
+      /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 400 [^]*Connection: close\r\n[^]*upgrade_not_supported[^]*\}$/,
+    )
+  }
+  assert.equal(served.fake.requests.length, 0)
+})

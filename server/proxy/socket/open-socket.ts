@@ -27,7 +27,8 @@ export interface SocketRequest {
   readonly own: Handshake
 }
 
-const NOT_SWITCHABLE = 'The connection cannot carry a WebSocket: it has ended, or speaks HTTP/1.0.'
+const NOT_SWITCHABLE =
+  'The connection cannot carry a WebSocket: it has ended, speaks HTTP/1.0, or had an earlier request in progress.'
 
 /**
  * Reads the socket that a request asks for.
