@@ -150,7 +150,7 @@ export function errorFromResponse(
     return new ApiError(
       status,
       'unexpected_response',
-      `The server responded with ${status} and no reason.`,
+      `The server responded with ${status} and gave no reason.`,
       null,
       seconds,
     )

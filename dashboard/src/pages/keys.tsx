@@ -60,6 +60,10 @@ const ORDERS: ReadonlySet<string> = new Set(
 
 const NONE = { search: '', status: '', model: '', sort: '', new: '' }
 
+/** A key that was pasted is cut to its prefix: it finds the key, and the address holds no secret. */
+const withoutSecret = (search: string): string =>
+  /^\s*(tmk_[0-9A-Za-z]{12})_/.exec(search)?.[1] ?? search
+
 /** The list of keys. */
 export default function KeysPage() {
   const [filters, change] = useFilters(NONE)
@@ -82,11 +86,11 @@ export default function KeysPage() {
       <Filters>
         <TextInput
           className={filterGrow}
-          aria-label="Search by name"
-          placeholder="Search by name"
+          aria-label="Search by name, prefix or id"
+          placeholder="Search by name, prefix or id"
           leftSection={<Icon name="search" size={16} />}
           value={filters.search}
-          onChange={(event) => change({ search: event.currentTarget.value })}
+          onChange={(event) => change({ search: withoutSecret(event.currentTarget.value) })}
         />
         <NativeSelect
           aria-label="Status"

@@ -80,7 +80,7 @@ function NotSetUp({ providers, admin, onAdd }: NotSetUpProps) {
   return (
     <Card title={admin ? 'Not set up' : 'Not ready'}>
       <ul className={css.others}>
-        {providers.map((provider) => (
+        {providers.toSorted(byName).map((provider) => (
           <li key={provider.id} className={css.other}>
             <span>{provider.name}</span>
             {admin && (
@@ -99,6 +99,8 @@ function NotSetUp({ providers, admin, onAdd }: NotSetUpProps) {
     </Card>
   )
 }
+
+const byName = (one: Provider, other: Provider): number => one.name.localeCompare(other.name)
 
 const isSet = ({ ready, credentials, source }: Provider): boolean =>
   ready || source !== 'built_in' || (credentials ?? []).length > 0

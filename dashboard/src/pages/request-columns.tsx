@@ -141,7 +141,7 @@ const keyColumn = (whose: AccountName): readonly Column<Row>[] =>
 
 /** Tokens, in and out. */
 export const TOKENS: Column<Pick<Request, 'tokens_in' | 'tokens_out'>> = {
-  title: 'Tokens',
+  title: 'Tokens in → out',
   from: 'middle',
   right: true,
   cell: ({ tokens_in, tokens_out }) => (

@@ -93,7 +93,7 @@ function SentFilters({
       />
       <TextInput
         aria-label="End user"
-        placeholder="End user"
+        placeholder="Any end user"
         value={end_user}
         onChange={(event) => change({ end_user: event.currentTarget.value })}
       />

@@ -100,7 +100,7 @@ function Foot<T>({
     <nav className={css.more} data-home aria-label={`Pages of ${what}`}>
       <span role="status">
         {alone
-          ? `All ${count(rows.length)} ${what}`
+          ? `${count(rows.length)} ${what}`
           : `${fullCount(Math.min(before + 1, last))}–${fullCount(last)}${of === undefined ? '' : ` of ${fullCount(of)}`} ${what}`}
       </span>
       {next !== null && searchedTo && (

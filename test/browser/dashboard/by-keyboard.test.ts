@@ -109,7 +109,7 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
     // The list in its new order could move a link that has the focus out of view.
     ['see', 'text', /^1–25 of \d+ keys$/],
     ['on', 'button', 'Name'],
-    ['type', 'Search by name', 'Key 1'],
+    ['type', 'Search by name, prefix or id', 'Key 1'],
     ['choose', 'Status', 'Active'],
     ['choose', 'Model', 'gemini'],
     ['choose', 'Status', 'Revoked'],

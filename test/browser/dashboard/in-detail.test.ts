@@ -165,6 +165,31 @@ test('in detail', async (t) => {
     assert.equal(await height(), roomy)
   })
 
+  await t.test('a long key name leaves each compact row one line', async (t) => {
+    const { secret } = await key('A long name of a key that says what it is for and for whom')
+    await site.proxied(secret, OPENAI, { model: 'gpt-4o-audio-preview', messages: [] })
+    await allSettled()
+    const { page } = await visit(t, site, cookie, { viewport: { width: 1024, height: 768 } })
+    await page.goto(`${site.url}/requests`)
+    const row = page.getByRole('row').filter({ hasText: 'gpt-4o-audio-preview' })
+    await row.getByText('A long name').waitFor()
+    const { height } = (await row.boundingBox())!
+    assert.ok(height < 40, `${height} px`)
+  })
+
+  await t.test('providers that are not set up are in the order of their names', async (t) => {
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/providers`)
+    await page.getByRole('button', { name: 'Add credential for Amazon Bedrock' }).waitFor()
+    const card = page.getByRole('region', { name: 'Not set up' })
+    const shown = await card.locator('li > span').allTextContents()
+    assert.ok(shown.length > 40, `${shown.length} providers`)
+    assert.deepEqual(
+      shown,
+      shown.toSorted((one, other) => one.localeCompare(other)),
+    )
+  })
+
   await t.test('an object is shared with a key and unshared; a child key is revoked', async (t) => {
     const { id } = await key('Reader')
     const { page } = await visit(t, site, cookie)

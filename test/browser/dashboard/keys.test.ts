@@ -213,6 +213,25 @@ test('the search box follows the address', async (t) => {
   assert.equal(new URL(page.url()).search, '')
 })
 
+test('a pasted key finds its record, and its secret stays out of the address', async (t) => {
+  const site = await shareSite()
+  const cookie = await site.setUp()
+  const create = async (name: string): Promise<{ secret: string; prefix: string }> =>
+    (await (await site.api(cookie, 'POST', '/api/v1/keys', { name })).json()) as {
+      secret: string
+      prefix: string
+    }
+  await create('Another')
+  const { secret, prefix } = await create('Leaked')
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/keys`)
+  await page.getByRole('link', { name: 'Another' }).waitFor()
+  await page.getByLabel('Search by name').fill(secret)
+  await page.getByRole('link', { name: 'Another' }).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'Leaked' }).waitFor()
+  assert.equal(new URL(page.url()).searchParams.get('search'), prefix)
+})
+
 test('every sortable column sorts both ways, and an unknown order is the default', async (t) => {
   const site = await shareSite()
   const cookie = await site.setUp()
