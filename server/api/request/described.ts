@@ -34,6 +34,10 @@ interface ProblemResponse {
   content: { 'application/problem+json': { schema: typeof ProblemSchema } }
 }
 
+/** A title after another one: in lower case, unless it begins with an abbreviation. */
+const withinSentence = (title: string): string =>
+  title.replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase())
+
 /** A route's responses for these codes. */
 export function problems<C extends ErrorCode>(
   ...codes: C[]
@@ -43,7 +47,7 @@ export function problems<C extends ErrorCode>(
     const { status, title } = ERRORS[code]
     const described = responses[status]?.description
     responses[status] = {
-      description: described ? `${described}; ${title}` : title,
+      description: described ? `${described}; ${withinSentence(title)}` : title,
       content: { 'application/problem+json': { schema: ProblemSchema } },
     }
   }
