@@ -20,6 +20,7 @@ import {
 } from './server-connection.ts'
 import { discardSlowly } from './drain-request.ts'
 import type { CreateTurns, Owner, RouterTurns } from './turns.ts'
+import { asksForWebSocket } from './websocket/handshake.ts'
 
 /**
  * Pieces of bodies, of 64 KB each, read in one turn of the event loop: one takes about 40
@@ -184,12 +185,12 @@ export class ConnectionRouter implements ServerContext {
   }
 
   /** Whether a request of Node's server asks for another protocol that a handler may switch to. */
-  mayUpgrade({ headers, url = '', socket }: IncomingMessage): boolean {
+  mayUpgrade({ headers, rawHeaders, url = '', socket }: IncomingMessage): boolean {
     const earlier = this.#responses.get(socket)
     return (
-      /^websocket$/i.test(headers.upgrade ?? '') &&
+      asksForWebSocket(rawHeaders) &&
       url.startsWith(this.#options.path) &&
-      headers['content-length'] === undefined &&
+      (headers['content-length'] ?? '0') === '0' &&
       headers['transfer-encoding'] === undefined &&
       // A handshake sent before the response to an earlier request: Node's server would release the
       // socket that this response needs.
@@ -202,7 +203,7 @@ export class ConnectionRouter implements ServerContext {
     const remember = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
       this.#responses.set(incoming.socket, outgoing)
       // Node's parser has dropped what followed a handshake that it did not release.
-      if (/websocket/i.test(incoming.headers.upgrade ?? '')) outgoing.shouldKeepAlive = false
+      if (asksForWebSocket(incoming.rawHeaders)) outgoing.shouldKeepAlive = false
     }
     server.keepAliveTimeout = this.timeouts.keepAlive
     server.removeAllListeners('connection')

@@ -46,7 +46,7 @@ export interface HttpExchange {
   /** The target as sent: path and query. */
   readonly target: string
   readonly headers: readonly string[]
-  /** Null if the request has no body. */
+  /** Null if the request has no body; a handshake may say so with a `Content-Length` of 0. */
   readonly body: RequestBody | null
   /** Whether the caller has left, so that nothing written will arrive. */
   readonly closed: boolean

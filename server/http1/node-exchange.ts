@@ -5,6 +5,7 @@ import { lingeringClose } from './lingering-close.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
 import { fieldLines, NO_BYTES, type RawHeaders, nameAt, valueAt } from './header-fields.ts'
 import { RawConnection, switchingHead } from './raw-connection.ts'
+import { asksForWebSocket } from './websocket/handshake.ts'
 
 /** Emitted on a caller's socket that is about to be destroyed. */
 export const SHUTDOWN_EVENT = 'tollmark.shutdown'
@@ -61,8 +62,11 @@ export class NodeExchange implements HttpExchange, RequestBody {
     this.headers = incoming.rawHeaders
     const length = incoming.headers['content-length']
     this.length = length === undefined ? null : Number(length)
-    this.body =
-      length === undefined && incoming.headers['transfer-encoding'] === undefined ? null : this
+    const hasNone =
+      length === undefined
+        ? incoming.headers['transfer-encoding'] === undefined
+        : length === '0' && asksForWebSocket(incoming.rawHeaders)
+    this.body = hasNone ? null : this
     this.#expecting = incoming.headers.expect !== undefined
   }
 

@@ -5,6 +5,7 @@ import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './ex
 import { fieldLines, NO_BYTES, valueOf, type RawHeaders } from './header-fields.ts'
 import { RawConnection, switchingHead, type RawSource } from './raw-connection.ts'
 import type { RequestHead, RequestParser } from './request-parser.ts'
+import { asksForWebSocket } from './websocket/handshake.ts'
 
 /** The connection of a request. */
 export interface ConnectionHandle {
@@ -80,12 +81,13 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     this.method = method
     this.target = target
     this.headers = headers
-    this.body = framing === null ? null : this
+    const hasBody = framing !== null && !(framing === 0 && asksForWebSocket(headers))
+    this.body = hasBody ? this : null
     this.length = typeof framing === 'number' ? framing : null
     this.#http10 = http10
     this.#keepAlive = keepAlive
-    this.#expectsContinue = expectsContinue && framing !== null
-    this.#bodyDone = framing === null
+    this.#expectsContinue = expectsContinue && hasBody
+    this.#bodyDone = !hasBody
   }
 
   /** Whether the response has ended. */

@@ -18,7 +18,10 @@ export interface Handshake {
   readonly protocols: readonly string[]
 }
 
-/** Whether a request asks for a WebSocket, validly or not. */
+/**
+ * Whether a request asks for a WebSocket, validly or not. It may offer other protocols as well (RFC
+ * 9110, section 7.8).
+ */
 export const asksForWebSocket = (headers: readonly string[]): boolean =>
   valuesOf(headers, 'upgrade').some((value) => hasToken(value, 'websocket'))
 
@@ -27,7 +30,7 @@ export function readHandshake(headers: readonly string[]): Handshake | null {
   const key = onlyValueOf(headers, 'sec-websocket-key') ?? ''
   const isOne =
     hasToken(valuesOf(headers, 'connection').join(','), 'upgrade') &&
-    /^websocket$/i.test(onlyValueOf(headers, 'upgrade') ?? '') &&
+    asksForWebSocket(headers) &&
     onlyValueOf(headers, 'sec-websocket-version') === VERSION &&
     KEY.test(key)
   const protocols = offeredProtocols(headers)

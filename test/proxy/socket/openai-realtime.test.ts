@@ -187,6 +187,59 @@ test('over HTTP/1.0 no socket is opened with the provider', async () => {
   assert.deepEqual(rows, [])
 })
 
+/** What connections begin with: the first are read by our own parser, the second by Node's. */
+for (const [before, reader] of [
+  ['', 'ours'],
+  ['GET /livez HTTP/1.1\r\nHost: x\r\n\r\n', "Node's"],
+] as const)
+  test(`a handshake may offer other protocols, and say that it has no body (${reader})`, async (t) => {
+    const { secret } = await keyFor()
+    for (const extra of [
+      'Upgrade: h2c, websocket\r\n',
+      'Upgrade: websocket, h2c\r\nContent-Length: 0\r\n',
+      'Upgrade: h2c\r\nUpgrade: WebSocket\r\n',
+      'Upgrade: websocket\r\nContent-Length: 0\r\n',
+    ]) {
+      const socket = connect(served.port, '127.0.0.1')
+      t.after(() => socket.destroy())
+      let got = ''
+      socket.on('data', (bytes: Buffer) => (got += bytes.toString('latin1')))
+      socket.write(before)
+      await until(() => before === '' || got.endsWith('}'))
+      got = ''
+      socket.write(
+        `GET /proxy?url=${encodeURIComponent(REALTIME)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: Upgrade\r\n${extra}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+      )
+      await until(() => /HTTP\/1\.1 (101|400) .*\r\n[^]*\r\n\r\n/.test(got))
+      assert.match(
+        got,
+        /HTTP\/1\.1 101 [^]*Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n/,
+        extra,
+      )
+      const [call] = served.provider.calls.splice(0)
+      assert.equal(call?.request.headers['content-length'], undefined)
+      assert.equal(call?.request.headers.upgrade, 'websocket')
+      socket.destroy()
+    }
+  })
+
+test('a request with a body is no handshake', async (t) => {
+  const { secret } = await keyFor()
+  for (const extra of [
+    'Content-Length: 1\r\n\r\nx',
+    'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ]) {
+    const socket = connect(served.port, '127.0.0.1')
+    t.after(() => socket.destroy())
+    socket.write(
+      `GET /proxy?url=${encodeURIComponent(REALTIME)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: Upgrade\r\nUpgrade: h2c, websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n${extra}`,
+    )
+    const [response] = (await once(socket, 'data')) as [Buffer]
+    assert.match(String(response), /^HTTP\/1\.1 400 [^]*malformed_request/)
+  }
+  assert.equal(served.provider.calls.length, 0)
+})
+
 test('an invalid handshake gets the version that is spoken', async () => {
   const { secret } = await keyFor()
   const socket = connect(served.port, '127.0.0.1')
