@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** Running processes, and the conversions of each account by day. */
 export const quota: Migration = {

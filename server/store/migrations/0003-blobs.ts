@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** Stored bytes, and the responses that an Idempotency-Key repeats. */
 export const blobs: Migration = {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** The requests of keys, and their usage by the hour. */
 export const ledger: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** The credentials for providers, encrypted, and the objects that providers store. */
 export const credentials: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** Indexes by which sweeps find the rows that are due without reading all others. */
 export const sweeps: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** Passwords, sessions, invitations. */
 export const sessions: Migration = {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** The columns of usage_hours that are summed; those of TOKENS may be null. */
 const COUNTS = [

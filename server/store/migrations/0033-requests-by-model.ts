@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * For lists of one model's requests: without it, a search for a rarely used model reads every row.

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * The channel on which PostgreSQL announces changes; the payload is the name of the process that

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 // The parts of the ledger for many machines on one database: server/ledger/admission/postgres.ts
 // explains why the windows are exact.

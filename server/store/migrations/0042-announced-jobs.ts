@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * Announces new jobs and changes of their status to the processes that run or show jobs; progress

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * One index for the requests of an account, and of its models, instead of two. It has only ended

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * The write-ahead journal of admissions on SQLite: one row for each batch, as text. The batches are

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * The providers that a key may call, whether it may only read there, and whose stored objects it

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely'
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * `turn` orders the jobs of all accounts, so that accounts take turns. A job that fails is

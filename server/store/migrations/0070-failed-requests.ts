@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from 'kysely'
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * A request without a provider's response gets the status that its caller received, so that a

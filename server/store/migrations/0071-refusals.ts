@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * Samples of the requests that the proxy refused, and their numbers by key, code and minute: see

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * The error texts of upstreams for failed requests. In a separate table, because few requests have

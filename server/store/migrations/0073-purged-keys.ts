@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * When a key was removed from every list. Its row stays, because reports name it, and because the

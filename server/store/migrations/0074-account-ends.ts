@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * When an account was deleted; its row stays, because others refer to it. And links to reset a

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** The result of the last test call with each credential, including those from the environment. */
 export const credentialTests: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * Roll-ups are summed a bounded number of rows at a time, so the indexes by time have all columns

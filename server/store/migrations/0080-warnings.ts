@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * Warnings, and pages that could not be converted: of the documents of jobs, and of those kept for

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * The last row of usage_hours, in the hour that begins at the mark, that has been added; null: none

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** The upstream's id of a request; null in older rows. */
 export const upstreamRequestIds: Migration = {

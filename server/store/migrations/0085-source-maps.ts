@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** Whether a job's document has a source map. */
 export const sourceMaps: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** The program that a job's pages are for; null if it makes one document. */
 export const pageFlavors: Migration = {

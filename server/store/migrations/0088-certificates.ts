@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** Whether a job is certified, and its certificate; older jobs have none. */
 export const certificates: Migration = {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 // Child keys, which narrow a parent key, and their requests. A request of a child has its parent as
 // `key_id`, whose limit it counts under, and the child as `child_id`.

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * The ids of the processes that an instance counts as admitting requests, separated by commas; null

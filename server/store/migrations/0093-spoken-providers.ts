@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** The built-in provider whose API an added one implements; null is OpenAI's dialect. */
 export const spokenProviders: Migration = {

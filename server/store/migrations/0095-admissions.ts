@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 // PostgreSQL's ledger in two tables. A request is written to `admissions` when it is admitted, and
 // moves to `requests` when it ends: complete, once, and never changed again. So the large table has

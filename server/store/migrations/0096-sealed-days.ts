@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely'
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * The days of the ledger that `tollmark verify` has read and proved (server/ledger/reports/

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * tollmark_admit as in 0095-admissions, which also returns how long it waited for the locks of its

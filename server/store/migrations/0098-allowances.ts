@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * tollmark_admit as in 0097-lock-waits, with an `allowance` (microseconds): how much later than

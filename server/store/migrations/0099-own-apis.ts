@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * The endpoints and closed paths of an added provider's own API: a JSON object, or null for none.

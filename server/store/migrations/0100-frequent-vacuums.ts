@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * On PostgreSQL, autovacuum frees the space of rows that the retention has deleted when they are a

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { LOCK_LEDGER } from './lock-ledger.ts'
 
 /** Tables with a column for each kind of tokens. */

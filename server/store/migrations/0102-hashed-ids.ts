@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { LOCK_LEDGER } from './lock-ledger.ts'
 
 // On PostgreSQL, the indexes of `requests` by account, key and child key have hashes in place of

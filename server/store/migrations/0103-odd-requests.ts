@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * On PostgreSQL, the index of requests that did not simply succeed has their account's id again in

@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { LOCK_LEDGER } from './lock-ledger.ts'
 
 // On PostgreSQL, `requests` is partitioned: `admissions` has the requests in progress, and

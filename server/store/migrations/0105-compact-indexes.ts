@@ -1,4 +1,4 @@
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { LOCK_LEDGER } from './lock-ledger.ts'
 
 // On PostgreSQL, rows share entries of two indexes of the ledger. PostgreSQL then stores their key

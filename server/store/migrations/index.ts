@@ -1,8 +1,5 @@
 // TABLE of migrations, in their order. A migration that has been released never changes; the next
 // change is a new row, here and in names.ts.
-import type { SchemaModule } from 'kysely'
-import type { Query } from '../statement.ts'
-import type { MigrationName } from './names.ts'
 import { accounts } from './0001-accounts.ts'
 import { quota } from './0002-quota.ts'
 import { blobs } from './0003-blobs.ts'
@@ -53,25 +50,7 @@ import { hashedIds } from './0102-hashed-ids.ts'
 import { oddRequests } from './0103-odd-requests.ts'
 import { partitions } from './0104-partitions.ts'
 import { compactIndexes } from './0105-compact-indexes.ts'
-
-/** One step of the schema. It runs once, in a transaction. */
-export interface Migration {
-  /** Number and subject; recorded in the store when it has run. */
-  readonly name: MigrationName
-  /**
-   * SQL that only PostgreSQL runs, before the transaction, each statement on its own: slow work
-   * without locks on tables. It may run again, if a process is killed meanwhile.
-   */
-  readonly prepare?: readonly string[]
-  /** SQL that only PostgreSQL runs, before `up`. */
-  readonly lock?: string
-  /** The statements, built with what SQLite and PostgreSQL have in common. */
-  readonly up: (schema: SchemaModule) => Query<unknown>[]
-  /**
-   * SQL that only PostgreSQL runs, after `up`: what several machines need and one file does not.
-   */
-  readonly postgres?: readonly string[]
-}
+import type { Migration } from './migration.ts'
 
 /** TABLE of migrations, the oldest first. */
 export const MIGRATIONS: readonly Migration[] = [

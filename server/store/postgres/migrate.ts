@@ -2,7 +2,7 @@
 // advisory lock.
 import { Client, DatabaseError } from 'pg'
 import { SetupError } from '../../common/errors.ts'
-import type { Migration } from '../migrations/index.ts'
+import type { Migration } from '../migrations/migration.ts'
 import type { MigrationName } from '../migrations/names.ts'
 import { CREATE_MIGRATIONS, SELECT_MIGRATIONS, pendingNames } from '../sqlite/migrate.ts'
 import { statement, type QueryBuilder } from '../statement.ts'
