@@ -1,16 +1,5 @@
 // The callout syntax of Obsidian and Docusaurus. Everywhere else, a callout is a plain quote.
-import type { Block } from './tree.ts'
-
-/** How callouts are written: as `> [!note]` (Obsidian), or between `:::note` and `:::` (Docusaurus). */
-export type CalloutStyle = 'alert' | 'admonition'
-
-/** A quote that is a callout. */
-export interface Callout {
-  style: CalloutStyle
-  kind: 'note' | 'tip' | 'warning' | 'danger'
-  /** The depth of callouts nested in it. */
-  inside: number
-}
+import type { Block, Callout, CalloutStyle } from './tree.ts'
 
 /** TABLE of the icons that mean more than a note. */
 const KINDS: Readonly<Record<string, Callout['kind']>> = {

@@ -1,5 +1,5 @@
 // Writes pages as one JSON document, a piece at a time.
-import type { DocumentOptions } from './document.ts'
+import type { DocumentOptions } from './document-options.ts'
 import {
   certified,
   hashed,

@@ -22,18 +22,7 @@ import { writeMarkdown } from './markdown.ts'
 import { utf8Length, type SourceRange } from './source-map.ts'
 import { takeMarks } from './source-marks.ts'
 import { writeSitemap } from './sitemap.ts'
-
-/** The format of the document, and its other contents. */
-export interface DocumentOptions {
-  format: 'markdown' | 'json' | 'chunks'
-  includeMetadata: boolean
-  /** Whether JSON has a source map. */
-  sourceMap?: boolean
-  /** Whether JSON has the certificate, if there is one. */
-  showCertificate?: boolean
-  /** When the file was uploaded: the export's time if nothing better is known. */
-  uploadedAt: Date
-}
+import { isMarkedFor, type DocumentOptions } from './document-options.ts'
 
 /** Callbacks while a document is written. */
 export interface DocumentListener {
@@ -111,14 +100,6 @@ async function* markdown(
 ): AsyncGenerator<string> {
   if (front !== '') yield front
   yield* joined(document, read)
-}
-
-/** Whether this document needs the databases of pages as data. */
-export const hasTables = ({ format }: DocumentOptions): boolean => format === 'json'
-
-/** Whether pages must be converted with marks for this document. */
-export function isMarkedFor({ format, sourceMap }: DocumentOptions): boolean {
-  return format === 'chunks' || sourceMap === true
 }
 
 function metadataOf({ summary, exportedAt, sourceUrl, slugs }: DocumentPage): PageMetadata {

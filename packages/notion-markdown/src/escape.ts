@@ -6,7 +6,7 @@ import { escapeLiterals } from './escape/literals.ts'
 import { tagBrokenMarks } from './escape/marks.ts'
 import { breakAutolinks, escapeClosingSequence, escapeLineStarts } from './escape/line-starts.ts'
 import { escapeObsidian } from './escape/obsidian.ts'
-import type { Draft, Mark } from './phrasing.ts'
+import type { Draft, Mark } from './line-draft.ts'
 import { Pieces } from './pieces.ts'
 
 const TAG = { strong: 'strong', emphasis: 'em', delete: 'del' } as const

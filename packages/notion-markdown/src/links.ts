@@ -1,9 +1,9 @@
 // Resolves addresses: the target of a link or an image of an exported page, and its form in the
 // document.
-import type { CalloutStyle } from './callout-syntax.ts'
+import type { CalloutStyle } from './tree.ts'
 import type { Database } from './csv.ts'
 import type { Strength } from './order.ts'
-import type { ExtraSyntax } from './phrasing.ts'
+import type { ExtraSyntax } from './extra-syntax.ts'
 
 /** A file that a page shows or links to. */
 export interface Asset {

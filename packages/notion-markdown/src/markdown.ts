@@ -1,7 +1,9 @@
 // Writes a tree as Markdown. Only `gap` decides spacing; nothing else writes a blank line.
-import { calloutStart, type Callout } from './callout-syntax.ts'
+import { calloutStart } from './callout-syntax.ts'
+import type { Callout } from './tree.ts'
 import { Pieces } from './pieces.ts'
-import { longestRun, NO_EXTRA_SYNTAX, writeInline, type ExtraSyntax } from './phrasing.ts'
+import { longestRun, writeInline } from './phrasing.ts'
+import { NO_EXTRA_SYNTAX, type ExtraSyntax } from './extra-syntax.ts'
 import { PART_END, SourceMarks, type BlockSource, type PartKind } from './source-marks.ts'
 import { slugTarget } from './links.ts'
 import { needsMarkdown, writeSummary } from './summary.ts'

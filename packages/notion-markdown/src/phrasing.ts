@@ -6,57 +6,8 @@ import { endsInAutolink } from './escape/line-starts.ts'
 import { OBSIDIAN_SYNTAX } from './escape/obsidian.ts'
 import { MARKER } from './links.ts'
 import type { Inline } from './tree.ts'
-
-/** The context of a line: it begins a block, follows a heading's `#`, or fills a table's cell. */
-export type LinePosition = 'paragraph' | 'item' | 'heading' | 'cell'
-
-/** A pair of marks around text. */
-export interface Mark {
-  type: 'strong' | 'emphasis' | 'delete'
-  /** `*` or `~`. */
-  char: string
-  length: number
-  open: number
-  close: number
-}
-
-/** The syntax that a program supports in addition to CommonMark, GFM and math. */
-export interface ExtraSyntax {
-  /** Obsidian's links (`[[place|text]]`), tags, comments, highlights and names of blocks. */
-  readonly obsidian: boolean
-  /** `:::note`: Docusaurus' admonitions. */
-  readonly directives: boolean
-  /** Whether headings in HTML are only found by an id. */
-  readonly headingIds: boolean
-}
-
-/** The syntax that every reader supports. */
-export const NO_EXTRA_SYNTAX: ExtraSyntax = {
-  obsidian: false,
-  directives: false,
-  headingIds: false,
-}
-
-/** A line being written. All numbers are indexes into `text`. */
-export interface Draft {
-  text: string
-  position: LinePosition
-  syntax: ExtraSyntax
-  /** Ranges of typed text, in order; `linked`: as a link's text or an image's description. */
-  texts: { from: number; to: number; linked: boolean }[]
-  marks: Mark[]
-  /**
-   * Ranges of the writer's own text that must not be escaped, in order: code, equations,
-   * destinations.
-   */
-  spans: { from: number; to: number }[]
-  /** Ranges of whole links, including their text, in order. */
-  links: { from: number; to: number }[]
-  /** The start of its last line. */
-  lineStart: number
-  /** Whether the last typed text ends in an address that GFM makes a link. */
-  endsInAutolink: boolean
-}
+import { NO_EXTRA_SYNTAX } from './extra-syntax.ts'
+import type { LinePosition, Mark, Draft } from './line-draft.ts'
 
 const HAS_SPECIAL = /[\\`*_[\]<&~$|!]/
 /** First characters that can begin a block other than a paragraph. */

@@ -2,8 +2,6 @@
 // (https://github.com/syntax-tree/mdast) and mdast-util-math's, less the fields that are not used
 // here, and two of our own for what Markdown can only write as HTML.
 
-import type { Callout } from './callout-syntax.ts'
-
 /** A heading's depth in Markdown. */
 export type Depth = 1 | 2 | 3 | 4 | 5 | 6
 
@@ -100,6 +98,17 @@ export interface ListItem extends Positioned {
   checked: boolean | null
   children: Block[]
 }
+/** How callouts are written: as `> [!note]` (Obsidian), or between `:::note` and `:::` (Docusaurus). */
+export type CalloutStyle = 'alert' | 'admonition'
+
+/** A quote that is a callout. */
+export interface Callout {
+  style: CalloutStyle
+  kind: 'note' | 'tip' | 'warning' | 'danger'
+  /** The depth of callouts nested in it. */
+  inside: number
+}
+
 /** A quote or callout (mdast `blockquote`). */
 export interface Blockquote extends Positioned {
   type: 'blockquote'

@@ -1,6 +1,6 @@
 // The options of a conversion.
 import type { Wanted } from '../converted-page.ts'
-import { hasTables, isMarkedFor, type DocumentOptions } from '../document.ts'
+import { hasTables, isMarkedFor, type DocumentOptions } from '../document-options.ts'
 import type { Archive } from '../links.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { FLAVORS, syntaxOf, type Flavor } from './pages/flavors.ts'

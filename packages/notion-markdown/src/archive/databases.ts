@@ -4,6 +4,7 @@ import { parseCsv, titleKey, type Database } from '../csv.ts'
 import { decodeHtml } from '../decode.ts'
 import { wholeOf } from './byte-source.ts'
 import type { ExportContents } from './contents.ts'
+import { DATABASE_FILE } from './entry-kinds.ts'
 import { pathKey } from './names.ts'
 
 /** A database's CSV. */
@@ -15,18 +16,11 @@ export interface StoredDatabase {
   stored: string
 }
 
-const NAME = /(?:^|[ _-])([0-9a-f]{32})(_all)?\.csv$/i
-
-/** Whether a file is a database's: a user's own CSV has no id in its name. */
-export function isDatabaseFile(path: string): boolean {
-  return NAME.test(path)
-}
-
 /** The databases of an export by their ids; if one has two files, the one with all rows. */
 export function findDatabases(opened: ExportContents): ReadonlyMap<string, StoredDatabase> {
   const found = new Map<string, StoredDatabase & { isWhole: boolean }>()
   for (const stored of opened.files.values()) {
-    const [, name, all] = NAME.exec(stored) ?? []
+    const [, name, all] = DATABASE_FILE.exec(stored) ?? []
     const id = name?.toLowerCase()
     if (id === undefined || (found.get(id)?.isWhole ?? false)) continue
     found.set(id, {

@@ -1,5 +1,5 @@
 // Finds out why an archive has no page.
-import { isDatabaseFile } from './databases.ts'
+import { isDatabaseFile } from './entry-kinds.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import { archivesInside } from './part-names.ts'
 

@@ -1,6 +1,6 @@
 // Escapes characters that have a meaning because of their place in the line: at its start, at its
 // end, and in an address.
-import type { Draft } from '../phrasing.ts'
+import type { Draft } from '../line-draft.ts'
 
 /**
  * TABLE of blocks that the start of a line could begin: the test, and the lines that it applies to.

@@ -1,6 +1,6 @@
 // Typed text, character by character: finds those that Markdown would give a meaning.
 import { decodeText } from '../entities.ts'
-import type { Draft, Mark } from '../phrasing.ts'
+import type { Draft, Mark } from '../line-draft.ts'
 import { READINGS, flanking } from './marks.ts'
 
 const SPECIAL = /[\\`*_[\]<&~$|!]/g

@@ -1,6 +1,6 @@
 // Decides where emphasis begins and ends (CommonMark 6.2), and which of the writer's marks a reader
 // would not recognise.
-import type { Draft, Mark } from '../phrasing.ts'
+import type { Draft, Mark } from '../line-draft.ts'
 
 type Kind = 'space' | 'punctuation' | 'word'
 

@@ -1,7 +1,7 @@
 // Typed text to which only Obsidian gives a meaning, besides its links: comments, which it hides,
 // tags, highlights, names of blocks, and callouts with a title
 // (https://help.obsidian.md/obsidian-flavored-markdown).
-import type { Draft } from '../phrasing.ts'
+import type { Draft } from '../line-draft.ts'
 
 /** Finds text that may need a backslash. */
 export const OBSIDIAN_SYNTAX = /%%|==|#\S|\^[\w-]|\[!/

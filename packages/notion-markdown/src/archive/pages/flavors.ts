@@ -1,5 +1,5 @@
 // The differences between the programs for which a folder of pages can be made.
-import type { ExtraSyntax } from '../../phrasing.ts'
+import type { ExtraSyntax } from '../../extra-syntax.ts'
 
 /** The program that reads the pages. */
 export type Flavor = keyof typeof FLAVORS
