@@ -2,7 +2,7 @@
 // is open.
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
-import type { Query } from './http.ts'
+import type { Query } from './query-string.ts'
 
 const STORAGE_KEY = 'whose'
 const listeners = new Set<() => void>()

@@ -1,6 +1,7 @@
 // Calls the server: each response is parsed once, and every failure is an `ApiError`.
 import * as z from 'zod/mini'
 import { withAccountScope } from './account-scope.ts'
+import { withQuery, type Query } from './query-string.ts'
 
 // Otherwise zod tries `new Function`, which the Content-Security-Policy forbids and reports.
 z.config({ jitless: true })
@@ -46,18 +47,6 @@ export class ApiError extends Error {
     this.retryAfter = retryAfter
     this.errors = errors
   }
-}
-
-/** Query parameters; empty and missing values are left out of the URL. */
-export type Query = Readonly<Record<string, string | number | null | undefined>>
-
-/** A path with its query parameters, without empty ones. */
-export function withQuery(path: string, query: Query = {}): string {
-  const pairs = Object.entries(query).filter(
-    ([, value]) => value !== null && value !== undefined && value !== '',
-  )
-  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()
-  return text === '' ? path : `${path}?${text}`
 }
 
 /** Method, parameters and JSON body of a call. */

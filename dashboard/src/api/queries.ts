@@ -9,7 +9,8 @@ import {
 } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type * as z from 'zod/mini'
-import { call, type Query } from './http.ts'
+import { call } from './http.ts'
+import type { Query } from './query-string.ts'
 import { listOf } from './shapes.ts'
 
 interface PagesOptions<S extends z.ZodMiniType> {

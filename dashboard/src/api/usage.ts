@@ -1,7 +1,8 @@
 // Usage, and the ledger behind it.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { call, ping, withQuery } from './http.ts'
+import { call, ping } from './http.ts'
+import { withQuery } from './query-string.ts'
 import { usePages } from './queries.ts'
 import { withAccountScope } from './account-scope.ts'
 import * as z from 'zod/mini'

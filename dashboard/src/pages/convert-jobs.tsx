@@ -12,7 +12,7 @@ import {
   useLimits,
   useResult,
 } from '../api/convert.ts'
-import { withQuery } from '../api/http.ts'
+import { withQuery } from '../api/query-string.ts'
 import type { Job } from '../api/shapes.ts'
 import { UNKNOWN, ago, bytes, count, dateTime, span } from '../format.ts'
 import { Badge, type State } from '../ui/bits.tsx'

@@ -2,7 +2,7 @@
 import { Button, TextInput, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { withQuery } from '../api/http.ts'
+import { withQuery } from '../api/query-string.ts'
 import { useOnce } from '../api/queries.ts'
 import type { Operation } from '../openapi.ts'
 import { quoted } from '../snippet-code.ts'
