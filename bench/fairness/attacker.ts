@@ -1,6 +1,7 @@
 // Runs one attack of the fairness bench in its own process: NAME SCENE(JSON). Prints `begun`; when
 // told to stop, prints the responses it got.
-import { ATTACKS, type Scene } from '../../test/proxy/fairness/attacks.ts'
+import { ATTACKS } from '../../test/proxy/fairness/attacks.ts'
+import type { Scene } from '../../test/proxy/fairness/attack.ts'
 import { Hostile } from '../../test/proxy/fairness/hostile.ts'
 
 const [name, given = '{}'] = process.argv.slice(2)

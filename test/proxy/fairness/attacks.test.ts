@@ -12,7 +12,8 @@ import { call } from '../../support/harness.ts'
 import { chunk, head, headerOf } from '../../support/providers/fake.ts'
 import { serveSocket } from '../../support/providers/socket-provider.ts'
 import { startServed, type Served } from '../support/served.ts'
-import { ATTACKS, NOT_SHARED, SCENE_MODELS, type Attack, type Scene } from './attacks.ts'
+import { ATTACKS, NOT_SHARED } from './attacks.ts'
+import { SCENE_MODELS, type Attack, type Scene } from './attack.ts'
 import { Hostile } from './hostile.ts'
 
 /** Small, so that an attack uses all of it. */

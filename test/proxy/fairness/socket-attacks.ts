@@ -2,7 +2,7 @@
 import { JSON_BODIES, type Body } from '../../../bench/parts/bodies.ts'
 import { frameOf, OPCODE } from '../../../server/http1/websocket/frames.ts'
 import { ENDLESS_MODEL, SILENT_MODEL } from '../../support/providers/socket-provider.ts'
-import type { Attack, Scene } from './attacks.ts'
+import type { Attack, Scene } from './attack.ts'
 import type { Hostile, Sent } from './hostile.ts'
 
 const REALTIME = '/v1/realtime'
