@@ -3,7 +3,7 @@
 import { DAY } from '../common/clock.ts'
 import { Problem, invalidField } from '../common/errors.ts'
 import { createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow, PasswordResetRow } from '../store/schema.ts'
 import { getAccount, isTaken } from './accounts.ts'

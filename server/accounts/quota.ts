@@ -8,7 +8,7 @@
 import { DAY } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { first, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import type { Plan } from './plans.ts'

@@ -2,7 +2,7 @@
 import { DAY } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import { createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { AccountRow, SessionRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'

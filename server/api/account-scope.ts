@@ -5,7 +5,7 @@ import { getAccount } from '../accounts/accounts.ts'
 import type { Caller } from '../accounts/tokens.ts'
 import { Problem } from '../common/errors.ts'
 import { strictObject } from './request/strict.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import type { AccountRow } from '../store/schema.ts'
 
 /** The query parameter that selects another account. */

@@ -18,7 +18,7 @@ import { revokeKeysOf } from '../keys/keys.ts'
 import { patchOf } from './request/patch.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { Name } from './schemas.ts'
 
 /** An account as the API shows it. */

@@ -6,7 +6,7 @@ import { expiringKeys, keyNames } from '../keys/key-list.ts'
 import { readRefusals } from '../ledger/refusals/limit-counts.ts'
 import { readUsage } from '../ledger/reports/usage.ts'
 import type { Proxy } from '../proxy/index.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { allCredentials } from './credentials.ts'
 
 const EXPIRES_SOON_MS = 7 * DAY

@@ -16,7 +16,7 @@ import type { Proxy } from '../proxy/index.ts'
 import { PROVIDERS } from '../proxy/providers/rows/index.ts'
 import { hostValues } from '../proxy/providers/host-patterns.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import {
   CredentialSchema,
   TestSchema,

@@ -5,7 +5,7 @@ import { authenticate, type Caller, type Scope } from '../accounts/tokens.ts'
 import { isSameSite } from '../common/client-info.ts'
 import { Problem } from '../common/errors.ts'
 import { FairShares, type RejectReason } from '../common/fairness/shares.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import type { ApiContext, Middleware } from './api.ts'
 import { jsonBody } from './json-body.ts'
 

@@ -13,7 +13,7 @@ import { FREE, type Plans } from '../accounts/plans.ts'
 import { PageQuery, countedListOf, page, type Api } from './api.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { planError } from './accounts.ts'
 import { SignedInSchema, email, newPassword, startSession } from './session.ts'
 

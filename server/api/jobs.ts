@@ -20,7 +20,7 @@ import { FairShares } from '../common/fairness/shares.ts'
 import { done, ok, route, routes } from './route.ts'
 import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import type { JobRow } from '../store/schema.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { CertificateSchema } from './certificate-schema.ts'
 import {

@@ -8,7 +8,7 @@ import { purgeKey, purgeKeys } from '../keys/purge.ts'
 import { endPreviousSecrets, rotateKey } from '../keys/rotation.ts'
 import type { Proxy } from '../proxy/index.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { AccountScopeParams, findOwner, resolveAccountScope } from './account-scope.ts'
 import { Purge, expiryError, momentOf } from './schemas.ts'
 import {

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import type { Api } from './api.ts'
 import type { Config } from '../config/settings.ts'
 import { ok, route, routes } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 
 const count = z.number().int()
 

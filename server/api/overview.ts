@@ -10,7 +10,7 @@ import { RANGES, modelsSeen, readOverview, type Range } from '../ledger/reports/
 import { countRefusals, readRefusals } from '../ledger/refusals/limit-counts.ts'
 import { TOKEN_SCHEMAS } from './ledger-schemas.ts'
 import { ok, route, routes, type Route } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { AccountSchema } from './accounts.ts'
 import { AttentionSchema, readAttention, type Health } from './attention.ts'

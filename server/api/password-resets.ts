@@ -12,7 +12,7 @@ import type { Api } from './api.ts'
 import { isoTime } from '../common/clock.ts'
 import { strictObject } from './request/strict.ts'
 import { created, ok, route, routes } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { SignedInSchema, email, newPassword, startSession } from './session.ts'
 
 const ResetSchema = z

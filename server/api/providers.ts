@@ -5,7 +5,8 @@ import { countedListOf, whole, type Api } from './api.ts'
 import { fieldError, invalidFields } from '../common/errors.ts'
 import { createCredential } from '../proxy/credentials/stored.ts'
 import type { Proxy } from '../proxy/index.ts'
-import type { Auth, Provider } from '../proxy/providers/provider.ts'
+import type { Provider } from '../proxy/providers/provider.ts'
+import type { Auth } from '../proxy/providers/wire-format.ts'
 import {
   changeProvider,
   createProvider,
@@ -16,7 +17,7 @@ import {
 } from '../proxy/providers/stored.ts'
 import { hostValues } from '../proxy/providers/host-patterns.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { allCredentials, testCredential } from './credentials.ts'
 import { Tested } from './credentials-schemas.ts'
 import { healthOf } from './provider-health.ts'

@@ -7,7 +7,7 @@ import { countRefused, listRefusals } from '../ledger/refusals/refusal-list.ts'
 import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
 import { GATEWAY_ERRORS, type GatewayErrorCode } from '../proxy/error-response.ts'
 import { ok, route, routes } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { Moment } from './schemas.ts'
 

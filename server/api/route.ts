@@ -18,7 +18,7 @@ import { invalidFields, type ErrorCode, type FieldError } from '../common/errors
 import { COMMON_PROBLEMS } from './request/described.ts'
 import { readPart } from './request/field-errors.ts'
 import { strictObject } from './request/strict.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 
 const AUTHENTICATED = [
   'invalid_field',

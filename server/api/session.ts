@@ -10,7 +10,7 @@ import { SESSION_COOKIE, requireCaller, authenticateCaller } from './guard.ts'
 import { Problem } from '../common/errors.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { AccountSchema } from './accounts.ts'
 
 /** An e-mail address to sign in with, in lower case. */

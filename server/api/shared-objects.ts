@@ -7,7 +7,7 @@ import type { Proxy } from '../proxy/index.ts'
 import { objectRef } from '../proxy/providers/object-ref.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 
 const SharedObjectSchema = z
   .object({

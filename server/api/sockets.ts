@@ -14,7 +14,7 @@ import {
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { withNames } from './refusals.ts'
 import { done, ok, route, routes } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 
 const count = z.number().int()
 

@@ -13,7 +13,7 @@ import {
 import { PageQuery, countedListOf, page, type Api } from './api.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes } from './route.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { AccountScopeParams, findOwner, resolveAccountScope } from './account-scope.ts'
 import { Moment, Name, Purge, expiryError, momentOf, oneOrMore } from './schemas.ts'
 

@@ -36,7 +36,7 @@ import { usageRoutes } from '../api/usage.ts'
 import { describeApi } from '../api/openapi.ts'
 import type { Proxy } from '../proxy/index.ts'
 import { isProxyTarget } from '../proxy/parse-target.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 
 import {
   createSurface,

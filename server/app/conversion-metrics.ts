@@ -5,7 +5,7 @@ import {
   type EndedJobs,
   type WaitingJobs,
 } from '../conversion/jobs/waiting-jobs.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { CommonDependencies, WebParts, openJobs } from './roles.ts'
 

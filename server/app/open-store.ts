@@ -1,7 +1,8 @@
 // Opens the store of a server.
 import type { Log } from '../common/log.ts'
 import type { Config } from '../config/settings.ts'
-import { openStore, type Store } from '../store/open.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 
 /**
  * Opens the store, and ends the process if its writer fails later.

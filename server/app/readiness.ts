@@ -3,7 +3,7 @@ import type { Health, HealthState } from '../api/health.ts'
 import type { Proxy } from '../proxy/index.ts'
 import type { BlobStore } from '../store/blobs/blobs.ts'
 import type { Instance } from '../store/instance.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { StoreError, type StoreErrorCode } from '../store/store-error.ts'
 
 /** The storage of a process, as its health check uses it. */

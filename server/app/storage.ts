@@ -12,7 +12,7 @@ import { readPem } from '../store/backup/backup.ts'
 import { readRecipient } from '../store/backup/encryption.ts'
 import { startShipping } from '../store/backup/journal.ts'
 import { prepareTarget } from '../store/backup/target.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { openScratch, type Scratch } from '../store/scratch.ts'
 import { openStoreBySettings } from './open-store.ts'
 

@@ -15,7 +15,7 @@ import {
 } from '../accounts/quota.ts'
 import { Problem } from '../common/errors.ts'
 import type { Log } from '../common/log.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import {
   cancelAdmission,

@@ -4,7 +4,7 @@ import type { CachedKey } from './cached-key.ts'
 import { fromJsonList } from './key-record.ts'
 import { narrowKey, type ChildParts } from './narrowing.ts'
 import { compileScope } from './scope.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import type { KeyRow, KeySecretRow, SharedObjectRow } from '../store/schema.ts'
 
 export type { CachedChild, CachedKey } from './cached-key.ts'

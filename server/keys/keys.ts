@@ -3,7 +3,7 @@
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
 import { createSecret, type NewSecret } from '../common/secrets.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { KeyRow } from '../store/schema.ts'
 import type { Partly, QueryBuilder } from '../store/statement.ts'

@@ -1,5 +1,5 @@
 // Purges proxy keys: removes them from every list, but reports still name them.
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { all, procedure, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { matching } from './key-list.ts'

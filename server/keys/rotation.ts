@@ -1,6 +1,6 @@
 // Rotates the secrets of proxy keys.
 import { createSecret } from '../common/secrets.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { procedure, run, type Steps } from '../store/procedure.ts'
 import { findOwnRow, type Key, type NewKey } from './key-record.ts'
 import { getKey, nextRevision, keyChangeLock, revoked } from './keys.ts'

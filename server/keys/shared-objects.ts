@@ -2,7 +2,7 @@
 import { isoTime } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { SharedObjectRow } from '../store/schema.ts'
 import { findOwnRow } from './key-record.ts'

@@ -2,7 +2,7 @@
 // rows when they end.
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import type {
   Admission,
   AdmissionBackend,

@@ -14,7 +14,6 @@ import { GatewayError, rateLimitExceeded, serviceUnavailable } from './gateway-e
 import { decodedFully } from './providers/object-ref.ts'
 import type { Provider } from './providers/provider.ts'
 import { keysIn } from './socket/subprotocols.ts'
-import type { QueryCredential } from './parse-target.ts'
 
 /**
  * TABLE of headers, besides `Authorization` and the one in the provider's row, in which clients
@@ -39,6 +38,12 @@ const KEY = /tmk_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}/
 const BASE64 = /[A-Za-z0-9+/_-]{80,}/g
 /** A key in `Authorization`, after any scheme. */
 const IN_AUTHORIZATION = /^(?:\S+[ \t]+)?(tmk_\S+)[ \t]*$/
+
+/** A query parameter with a credential: its name in lower case, its value decoded. */
+export interface QueryCredential {
+  readonly name: string
+  readonly value: string
+}
 
 /** The parts of a request that authenticate it. */
 export interface RequestCredential {

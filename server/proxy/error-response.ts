@@ -1,7 +1,8 @@
 // The proxy's own errors, in the format of the provider's errors, so that every SDK shows our
 // message.
 import { METHODS } from './forward/cors.ts'
-import type { ErrorShape, ErrorTemplate, Provider } from './providers/provider.ts'
+import type { Provider } from './providers/provider.ts'
+import type { ErrorShape, ErrorTemplate } from './providers/wire-format.ts'
 
 /** TABLE of refusals: status, and the closest error types of Google, OpenAI and Anthropic. */
 export const GATEWAY_ERRORS = {

@@ -8,7 +8,7 @@ import { nameAt, onlyValueOf, valueAt } from '../http1/header-fields.ts'
 import { asksForWebSocket } from '../http1/websocket/handshake.ts'
 import { METHODS } from './forward/cors.ts'
 import { GatewayError } from './gateway-error.ts'
-import type { Match } from './providers/endpoint.ts'
+import type { Match } from './providers/match.ts'
 import type { Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
 import {

@@ -9,9 +9,9 @@ import { openLedger, type Ledger } from '../ledger/ledger.ts'
 import { openRefusalLog, type RefusalLog } from '../ledger/refusals/refusal-log.ts'
 import { startMaintenance } from '../ledger/retention/maintenance.ts'
 import type { Log } from '../common/log.ts'
-import type { Store } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { outageFolder } from '../store/persistent-folder.ts'
-import type { Credential, CredentialPool } from './credentials/pool.ts'
+import type { Credential } from './credentials/pool.ts'
 import { recentFailures } from './credentials/recent-failures.ts'
 import { InspectionQueue } from './inspect/scheduler.ts'
 import { createProxy, type ProxyHandler, type ProxyLimits } from './pipeline.ts'
@@ -22,9 +22,6 @@ import { HandshakePace } from './socket/handshake-pace.ts'
 import { OpenSockets } from './socket/open-sockets.ts'
 import { SocketPublisher } from './socket/publish-sockets.ts'
 import { openProviders, type Providers } from './open-providers.ts'
-import type { CustomProvider } from './providers/provider.ts'
-import type { ProviderTable } from './providers/table.ts'
-import type { InvalidProvider } from './providers/added-provider.ts'
 import { probe, type Probe } from './credentials/probe.ts'
 import { createHttpClient, type HttpClient } from '../http1/client/client.ts'
 import { createRouteCache } from './find-route.ts'
@@ -32,7 +29,7 @@ import { createRouteCache } from './find-route.ts'
 /**
  * The proxy of a process, with the parts that the API and shutdown need. Dispose of it at shutdown.
  */
-export interface Proxy extends AsyncDisposable {
+export interface Proxy extends AsyncDisposable, Omit<Providers, 'current'> {
   handle(exchange: HttpExchange): void
   /** Usage of the shared resources. */
   readonly shares: ProxyHandler['shares']
@@ -43,21 +40,6 @@ export interface Proxy extends AsyncDisposable {
   readonly admission: Pick<Ledger, 'failing' | 'admitsAlone' | 'canAdmitAlone'>
   readonly refusals: RefusalLog
   readonly keys: KeyCache
-  readonly credentials: CredentialPool
-  /** Ids of the stored credentials that the master key cannot decrypt, which are not used. */
-  unreadable(): ReadonlySet<string>
-  /** The current provider table. */
-  table(): ProviderTable
-  /** Ids of the providers that the settings add or change. */
-  readonly configured: ReadonlySet<string>
-  readonly master: Buffer
-  /** Reads changed credentials and providers now; `keys.refresh` does the same for keys. */
-  refresh(): Promise<void>
-  /**
-   * Why the table could not contain this stored provider in addition to (or in place of) the
-   * others; null if it could.
-   */
-  validateProvider(provider: CustomProvider): Promise<InvalidProvider | null>
   /** Tests a credential, including one from the environment; undefined for an unknown id. */
   probe(credentialId: string): Promise<Probe | undefined>
 }

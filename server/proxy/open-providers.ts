@@ -4,21 +4,33 @@ import type { Clock } from '../common/clock.ts'
 import type { Config } from '../config/settings.ts'
 import { SetupError } from '../common/errors.ts'
 import type { Log } from '../common/log.ts'
-import type { Store } from '../store/open.ts'
-import { createCredentialPool, type Credential } from './credentials/pool.ts'
+import type { Store } from '../store/store.ts'
+import { createCredentialPool, type Credential, type CredentialPool } from './credentials/pool.ts'
 import { credentialsVersion, openCredentials } from './credentials/stored.ts'
-import type { Proxy } from './index.ts'
+import type { CustomProvider } from './providers/provider.ts'
 import { storedProviders } from './providers/stored.ts'
 import { createProviderTable, type ProviderTable, type TableSettings } from './providers/table.ts'
 import { InvalidProvider } from './providers/added-provider.ts'
 
 /** The providers and credentials of a process. */
-export interface Providers extends Pick<
-  Proxy,
-  'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'validateProvider'
-> {
-  /** The table of `table()`, for a reader that asks with each request. */
+export interface Providers {
+  readonly credentials: CredentialPool
+  /** Ids of the stored credentials that the master key cannot decrypt, which are not used. */
+  unreadable(): ReadonlySet<string>
+  /** The current provider table. */
+  table(): ProviderTable
+  /** The same, for a reader that asks with each request. */
   readonly current: { readonly table: ProviderTable }
+  /** Ids of the providers that the settings add or change. */
+  readonly configured: ReadonlySet<string>
+  readonly master: Buffer
+  /** Reads changed credentials and providers now. */
+  refresh(): Promise<void>
+  /**
+   * Why the table could not contain this stored provider in addition to (or in place of) the
+   * others; null if it could.
+   */
+  validateProvider(provider: CustomProvider): Promise<InvalidProvider | null>
 }
 
 interface ProviderDeps {

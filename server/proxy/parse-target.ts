@@ -1,7 +1,7 @@
 // Parses the raw target of a proxied request into an upstream address, or refuses it. Step 1 of the
 // contract. `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are two spellings of one
 // address, with the same rules.
-import { addressContainsKey } from './authenticate-request.ts'
+import { addressContainsKey, type QueryCredential } from './authenticate-request.ts'
 
 /** The address that a caller named, ready to be matched and sent. */
 export interface UpstreamAddress {
@@ -16,12 +16,6 @@ export interface UpstreamAddress {
   readonly pathAndQuery: string
   /** The credentials in the caller's query. */
   readonly queryCredentials: readonly QueryCredential[]
-}
-
-/** A query parameter with a credential: its name in lower case, its value decoded. */
-export interface QueryCredential {
-  readonly name: string
-  readonly value: string
 }
 
 /** The upstream that a target names, or a sentence with the reason why it names none. */

@@ -16,7 +16,8 @@ import {
   type RequestCredential,
 } from './authenticate-request.ts'
 import type { FailureCode } from './credentials/health.ts'
-import { forwardRequest, outboundRequest, type Forwardable } from './forward/forward-request.ts'
+import { forwardRequest, outboundRequest } from './forward/forward-request.ts'
+import type { Forwardable } from './forward/forwarded-request.ts'
 import { ResponseGuards } from './forward/response-guards.ts'
 import { ResponseRecorder, type RecorderDeps } from './forward/response-recorder.ts'
 import { GatewayError } from './gateway-error.ts'

@@ -4,7 +4,7 @@ import type { Log } from '../common/log.ts'
 import type { HttpExchange } from '../http1/exchange.ts'
 import { valueOf } from '../http1/header-fields.ts'
 import type { CachedKey } from '../keys/cache.ts'
-import type { RelayResult } from './forward/forward-request.ts'
+import type { RelayResult } from './forward/forwarded-request.ts'
 import type { Route } from './find-route.ts'
 import type { Usage } from './usage/meter.ts'
 

@@ -6,7 +6,7 @@ import { hostname } from 'node:os'
 import { bootId } from '../common/clock.ts'
 import { codeOf } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import type { Store } from './open.ts'
+import type { Store } from './store.ts'
 import { first, procedure, run } from './procedure.ts'
 import { StoreError, type StoreErrorCode } from './store-error.ts'
 

@@ -1,11 +1,12 @@
 // Schedules reports. Reads of many rows run on a separate thread. Each owner (an account) has a
 // share of it, and waiting reports take turns by owner. So an owner with a hundred long reports
 // delays only itself.
+import type { Kysely } from 'kysely'
 import { kyselyOn, type DialectName } from './dialect.ts'
 import { StoreError } from './store-error.ts'
-import type { Store } from './open.ts'
 import type { Procedure } from './procedure.ts'
 import type { ReadingThread } from './sqlite/reader-client.ts'
+import type { Database } from './schema.ts'
 import { onlyResult, type Statement, type StatementResult } from './statement.ts'
 import type { Work } from './sqlite/messages.ts'
 
@@ -147,13 +148,27 @@ class ReportQueue implements Reading {
 /** The owner of the server's own reports. */
 export const NOBODY = ''
 
+/** Reads in a thread of their own. */
+export interface ReportReader {
+  /**
+   * A Kysely whose selects run there, for reports that read many rows. Writes work as in the
+   * store's `db`. @throws StoreError also `slow`, `crowded`
+   */
+  readonly reports: Kysely<Database>
+  /**
+   * Runs a procedure that only reads, each statement on its own. Typed arrays in its result are
+   * transferred, not copied. @throws StoreError also `slow`, `crowded`
+   */
+  read<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
+}
+
 /** The parts of a store that read reports, on behalf of one owner. */
 export function reportsOf(
   reading: Reading,
   owner: string,
   write: (one: Statement) => Promise<StatementResult>,
   dialect: DialectName,
-): Pick<Store, 'reports' | 'read'> {
+): ReportReader {
   const read = async (one: Statement): Promise<StatementResult> =>
     onlyResult((await reading.send(owner, { statements: [one] })) as StatementResult[])
   return {

@@ -7,7 +7,7 @@ import { createSession, signOut } from '../../server/accounts/sessions.ts'
 import { revokeToken } from '../../server/accounts/tokens.ts'
 import type { NewToken } from '../../server/accounts/tokens.ts'
 import { createSecret } from '../../server/common/secrets.ts'
-import type { Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 import { forged } from '../support/forged.ts'
 import { PAGE, file, form } from '../support/form.ts'
 import {

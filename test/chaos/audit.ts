@@ -2,7 +2,7 @@
 // it returns is something lost, doubled or wrong.
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 import { flushJournal } from '../../server/ledger/settlement/journal.ts'
 import { verifyWindows } from '../../server/ledger/reports/verify.ts'
 import type { Fleet } from './fleet.ts'

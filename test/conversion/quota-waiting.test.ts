@@ -7,7 +7,7 @@ import { admit } from '../../server/conversion/admit.ts'
 import type { JobNotifications } from '../../server/conversion/jobs/notifications.ts'
 import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
-import type { Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 import { openStore } from '../../server/store/open.ts'
 import { usedFolder } from '../support/templates.ts'
 

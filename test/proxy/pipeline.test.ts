@@ -12,7 +12,7 @@ import { BINARY, chunked, SCRIPTED } from '../support/providers/scripts.ts'
 import { until } from '../support/until.ts'
 import { changeKey, revokeKey, type KeyInput } from '../../server/keys/keys.ts'
 import { rotateKey } from '../../server/keys/rotation.ts'
-import type { Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 import { begin, readResponse, type ReceivedResponse } from './support/relayed.ts'
 import {
   ANTHROPIC,

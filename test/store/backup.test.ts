@@ -27,7 +27,7 @@ import {
 import { filling } from '../../server/store/backup/failures.ts'
 import { restoreBackup } from '../../server/store/backup/restore.ts'
 import { openJournal } from '../../server/store/backup/target.ts'
-import type { Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 import { settingsOf, type Place } from '../support/place.ts'
 import { onEveryStore, openAt, emptyPlaceOn } from '../support/stores.ts'
 import { temporaryFolder } from '../support/temporary.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { StoreError } from '../../server/store/store-error.ts'
-import type { Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 import { onEveryStore, openAt, placeOn } from '../support/stores.ts'
 import { end, fail, insertOrTell, names, rename } from './counter.ts'
 

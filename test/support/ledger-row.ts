@@ -5,7 +5,7 @@ import { UNKNOWN_TOKENS } from '../../server/common/token-kinds.ts'
 import { newId } from '../../server/common/ids.ts'
 import { openLedger } from '../../server/ledger/ledger.ts'
 import { openLog } from '../../server/common/log.ts'
-import type { Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 
 export interface Row {
   account: string

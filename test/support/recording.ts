@@ -1,7 +1,7 @@
 // A store whose readings are noted, statement by statement.
 import { CompiledQuery } from 'kysely'
 import { kyselyOn, queryBuilder } from '../../server/store/dialect.ts'
-import type { Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 import type { Procedure } from '../../server/store/procedure.ts'
 import type { Statement, StatementResult } from '../../server/store/statement.ts'
 

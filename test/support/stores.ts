@@ -2,7 +2,7 @@
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
-import type { Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 import { closeDatabases, freshDatabase, usedDatabase } from './postgres.ts'
 import type { Place } from './place.ts'
 import { processEnds } from './process-ends.ts'

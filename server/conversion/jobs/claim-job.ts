@@ -5,7 +5,7 @@
 // job can be claimed again, with a new claim. A worker with an old claim can no longer report,
 // finish or requeue the job, so each job finishes once.
 import type { JobRow } from '../../store/schema.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { first, procedure, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import { MAX_RUNNING_PER_ACCOUNT } from '../queue.ts'

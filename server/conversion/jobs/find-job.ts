@@ -1,6 +1,6 @@
 // Look-ups of an account's jobs.
 import type { JobRow } from '../../store/schema.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 
 /** An account's job; any account's with null. */
 export function findJob(

@@ -1,6 +1,6 @@
 // Notifies subscribers that jobs or quota may have changed: at once for changes in this process, as
 // soon as the store notices for others.
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 
 /** Notifies subscribers that jobs or quota reservations may have changed. One per process. */
 export interface JobNotifications {

@@ -1,6 +1,6 @@
 // Limits on waiting jobs.
 import type { RejectReason } from '../../common/fairness/shares.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { first, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 

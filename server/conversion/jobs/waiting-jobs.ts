@@ -1,5 +1,5 @@
 // What operators watch of jobs, for alerting and for deciding how many workers to run.
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { UNFINISHED } from './states.ts'
 
 /** Most waiting jobs that are counted, so that a look costs the same with 100,000 of them. */

@@ -1,7 +1,7 @@
 // Watches jobs for event streams. One query reads all watched jobs, however many subscribers there
 // are.
 import type { JobRow } from '../../store/schema.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { JobNotifications } from './notifications.ts'
 import { isFinished } from './states.ts'
 

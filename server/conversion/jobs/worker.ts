@@ -3,7 +3,7 @@
 import { newId } from '../../common/ids.ts'
 import { Problem } from '../../common/errors.ts'
 import { dropBlobs, keepBlob } from '../../store/blobs/blobs.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { transientProblem } from '../../store/transient-errors.ts'
 import { nextNotification, type JobNotifications } from './notifications.ts'

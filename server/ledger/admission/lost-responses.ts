@@ -2,7 +2,7 @@
 // committed their rows, which would stay `reserved` as long as this process lives, and delay the
 // roll-ups of their hour.
 import type { Clock } from '../../common/clock.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { type Settlement } from '../settlement/row-codec.ts'
 import { RESERVED_STATE } from '../settlement/row-statements.ts'
 import type { TrackedAdmission } from './tracked-admission.ts'

@@ -12,7 +12,7 @@
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import { StoreError } from '../../store/store-error.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { retryUntilClosed, writeInOrder } from '../settlement/ordered-writes.ts'
 import type { Settlement } from '../settlement/row-codec.ts'
 import { callerLeftError, type AdmissionBackend, type Remaining } from './backend.ts'

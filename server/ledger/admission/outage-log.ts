@@ -5,7 +5,7 @@
 // replayed, too, but is not deleted.
 import type { Log } from '../../common/log.ts'
 import { isAlive, processSpace, type InstanceIdentity } from '../../store/instance.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { listLogs, logPath, readLog, removeLog, SyncedLog } from '../../store/synced-log.ts'
 import { writeInOrder } from '../settlement/ordered-writes.ts'
 import type { Reservation, Settlement } from '../settlement/row-codec.ts'

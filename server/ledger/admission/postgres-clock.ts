@@ -2,7 +2,7 @@
 // when that clock has been set.
 import { sql } from 'kysely'
 import type { Clock } from '../../common/clock.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { DatabaseClock, TOLERANCE_MS } from './database-clock.ts'
 

@@ -3,7 +3,7 @@
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import { LEDGER_COLUMNS } from '../../common/ledger-columns.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import type { SqlValue, Statement } from '../../store/statement.ts'
 import { StoreError } from '../../store/store-error.ts'

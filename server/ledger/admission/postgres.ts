@@ -32,7 +32,7 @@
 import type { Clock } from '../../common/clock.ts'
 import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
 import { StoreError } from '../../store/store-error.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { upstreamErrorsOf, type Reservation, type Settlement } from '../settlement/row-codec.ts'
 import { settlePostgres, storable } from '../settlement/postgres.ts'
 import { recordUpstreamErrors } from '../settlement/sqlite.ts'

@@ -1,7 +1,7 @@
 // Reads the admissions of the last minute from the ledger, of all keys or under one limit, to fill
 // windows.
 import { HOUR } from '../../common/clock.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { all, procedure, type Steps } from '../../store/procedure.ts'
 import type { LimitOwner } from './request-limits.ts'
 import { WINDOW_MS } from './sliding-window.ts'

@@ -2,7 +2,7 @@
 // batch begins when the previous one is durable.
 import type { Clock } from '../../common/clock.ts'
 import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import {
   toJson,
   type EncodedRows,

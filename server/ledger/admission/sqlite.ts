@@ -3,7 +3,7 @@
 // since.
 import type { Clock } from '../../common/clock.ts'
 import { StoreError } from '../../store/store-error.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { flushJournal } from '../settlement/journal.ts'
 import {
   upstreamErrorsOf,

@@ -1,6 +1,6 @@
 // Watches whether the store responds, and how many processes share it.
 import type { Clock } from '../../common/clock.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { exchangeCounts } from './web-processes.ts'
 
 /**

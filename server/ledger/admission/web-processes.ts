@@ -9,7 +9,7 @@
 // store.
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { all, procedure, run, type Steps } from '../../store/procedure.ts'
 
 /**

@@ -3,7 +3,7 @@
 // killed process loses the last second of its counts.
 import { HOUR } from '../../common/clock.ts'
 import { procedure, run } from '../../store/procedure.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 
 /** How long counts wait to be written together (milliseconds). */
 const FLUSH_MS = 1_000

@@ -1,6 +1,6 @@
 // Lists refused requests, newest first, and counts them.
 import { MINUTE, isoTime } from '../../common/clock.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { RefusalRow } from '../../store/schema.ts'
 
 /** A refusal as the API shows it. */

@@ -5,7 +5,7 @@
 // killed process loses its last second.
 import { DAY, MINUTE } from '../../common/clock.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { RefusalMinuteRow, RefusalRow } from '../../store/schema.ts'
 import { expire } from '../retention/expiry.ts'
 

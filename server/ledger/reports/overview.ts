@@ -3,7 +3,7 @@
 // periods from the roll-ups.
 import { DAY, HOUR, MINUTE } from '../../common/clock.ts'
 import { eachToken, type Tokens } from '../../common/token-kinds.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import { sorted } from './sorting.ts'
 import { sumUp, type SumLine } from '../rollups/summing.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { isoTime } from '../../common/clock.ts'
 import { hasRequestId } from '../../store/dialect.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'

@@ -4,7 +4,7 @@
 // of its requests is in progress, and no row gets a number that was passed an hour ago.
 import { createHash } from 'node:crypto'
 import { DAY, HOUR } from '../../common/clock.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { RequestRow, SealedDayRow } from '../../store/schema.ts'
 import { RESERVED_STATE } from '../settlement/row-statements.ts'
 

@@ -1,6 +1,6 @@
 // Proves from the ledger alone that no key or child key ever exceeded its limit.
 import { sql } from 'kysely'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { SealedDayRow } from '../../store/schema.ts'
 import { flushJournal } from '../settlement/journal.ts'
 import { RESERVED_STATE } from '../settlement/row-statements.ts'

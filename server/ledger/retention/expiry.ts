@@ -1,5 +1,5 @@
 // Deletes old rows of the ledger's related tables.
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { all, procedure, run, type Steps } from '../../store/procedure.ts'
 
 /** TABLE of these tables, with the column of a row's time. */

@@ -1,6 +1,6 @@
 // The ledger's periodic maintenance: coarser roll-ups and retention.
 import { DAY } from '../../common/clock.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { addHours } from '../rollups/coarser.ts'
 import { expire } from './expiry.ts'
 import { beginPartition, dropOldPartitions, lastDeleted } from './partitions.ts'

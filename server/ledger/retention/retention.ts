@@ -1,7 +1,7 @@
 // Deletes requests that are older than the retention time. Their sums stay in the roll-ups.
 import type { ExpressionBuilder } from 'kysely'
 import { hasId, type DialectName } from '../../store/dialect.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { Database } from '../../store/schema.ts'
 import { markOf } from '../rollups/coarser.ts'

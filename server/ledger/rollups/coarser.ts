@@ -8,7 +8,7 @@
 // more than an hour.
 import { sql } from 'kysely'
 import { DAY, HOUR, MINUTE } from '../../common/clock.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import type { Mark, Span } from './periods.ts'

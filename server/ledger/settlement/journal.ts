@@ -4,7 +4,7 @@
 // journal into `requests` first: hundreds of rows at once, which share pages, and those that have
 // ended are inserted complete.
 import { sql } from 'kysely'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import type { JournalRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'

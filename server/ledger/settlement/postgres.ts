@@ -4,7 +4,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { columnsWhere, LEDGER_COLUMNS, type ColumnsWith } from '../../common/ledger-columns.ts'
 import { TOKEN_COLUMNS } from '../../common/token-kinds.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import {
   ADMISSION_COLUMNS,
   SETTLEMENT_CODEC,

@@ -13,7 +13,7 @@ import type { RateLimitGroup } from '../credentials/health.ts'
 import type { Credential, CredentialPool } from '../credentials/pool.ts'
 import { GatewayError, rateLimitExceeded, serviceUnavailable } from '../gateway-error.ts'
 import type { InspectedRequest } from '../inspect/inspected-request.ts'
-import type { Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/match.ts'
 import type { Upstream } from '../providers/provider.ts'
 import { tightestLimit } from './key-limits.ts'
 

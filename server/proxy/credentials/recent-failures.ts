@@ -1,7 +1,7 @@
 // The health of credentials before this process started, from the ledger's newest rows and the test
 // calls.
 import { isAboutCredential, type FailureCode } from './health.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 
 /** Number of newest requests that are read, by primary key. */
 const MAX_ROWS = 1000

@@ -2,7 +2,7 @@
 import { isoTime } from '../../common/clock.ts'
 import { Problem } from '../../common/errors.ts'
 import { newId } from '../../common/ids.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { CredentialRow } from '../../store/schema.ts'
 import type { Partly, QueryBuilder } from '../../store/statement.ts'

@@ -1,7 +1,7 @@
 // The result of the last test call with each credential, stored so that it outlives the page that
 // started it.
 import { isoTime } from '../../common/clock.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { Probe } from './probe.ts'
 
 /** A test call as the API shows it. */

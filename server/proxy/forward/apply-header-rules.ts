@@ -14,7 +14,8 @@ import {
 import { REWRITES, type ResponseContext, type Rewrite } from './rewrite-header.ts'
 import { valueContainsKey } from '../authenticate-request.ts'
 import type { EndpointRow } from '../providers/endpoint-row.ts'
-import type { Auth, Provider } from '../providers/provider.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { Auth } from '../providers/wire-format.ts'
 
 const isNeverSent = compileRules(REQUEST_RULES)
 const readsLikeSecret = compileRules(REQUEST_PATTERNS)

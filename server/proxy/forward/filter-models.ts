@@ -2,7 +2,7 @@
 import type { TimeSlices } from '../../common/fairness/time-slices.ts'
 import { parseJson } from '../json/paths.ts'
 import { itemsAt, membersAt, skipSpace, type ArraySpans, type Span } from '../json/spans.ts'
-import type { Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/match.ts'
 
 /**
  * Endpoints that list models: `/v1/models`, Azure's deployments, `tunedModels`, xAI's lists by

@@ -12,34 +12,13 @@ import {
 import type { HttpExchange, ResponseListener } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { RawConnection } from '../../http1/raw-connection.ts'
-import type { AdmittedRequest } from '../admission/admit-request.ts'
-import type { RequestSlot } from '../admission/request-shares.ts'
-import type { InspectedRequest } from '../inspect/inspected-request.ts'
 import type { Mask } from '../masking/mask.ts'
 import { MaskedResponse, type ResponseOutput } from '../masking/masked-response.ts'
-import type { ObjectRequest } from '../objects/ownership.ts'
-import type { Upstream } from '../providers/provider.ts'
-import { upgradeHeaders, type SocketRequest } from '../socket/open-socket.ts'
-import type { Route, RouteCache } from '../find-route.ts'
+import { upgradeHeaders } from '../socket/open-socket.ts'
+import type { RouteCache } from '../find-route.ts'
 import { authOf, requestHeaders, withCredential } from './apply-header-rules.ts'
+import type { Forwardable, RelayResult } from './forwarded-request.ts'
 import type { ResponseGuards } from './response-guards.ts'
-
-/** A request to forward to a provider. */
-export interface UpstreamRequest extends ObjectRequest {
-  readonly pathAndQuery: string
-}
-
-/** An admitted request, its upstream and its credential. */
-export interface Forwardable {
-  readonly route: Route
-  readonly upstream: Upstream
-  readonly slot: RequestSlot
-  readonly request: UpstreamRequest
-  readonly inspected: InspectedRequest
-  readonly admitted: AdmittedRequest
-  /** The requested socket; null for an ordinary request. */
-  readonly socket: SocketRequest | null
-}
 
 /** Step 7: the outbound request, with our credential. */
 export function outboundRequest(
@@ -91,25 +70,6 @@ export type ResponseFilter = {
  * are short, and may repeat the request.
  */
 const FIRST_MASKED_STATUS = 300
-
-/** How a relayed request ended. */
-export type RelayResult = {
-  /**
-   * `complete`: the caller got the whole response. `failed`: there was no response, and the caller
-   * has nothing yet. `broken`: the upstream failed midway, and the caller's connection was reset.
-   * `aborted`: the caller left. `shutdown`: this server stopped before the response was complete.
-   * `switched`: see below.
-   */
-  outcome: 'switched' | 'complete' | 'failed' | 'broken' | 'aborted' | 'shutdown'
-  /** The upstream's status, once its head has arrived. */
-  status: number | null
-  error: UpstreamError | null
-  /** Body bytes of the request sent upstream, and of the response sent to the caller. */
-  bytesIn: number
-  bytesOut: number
-  /** The connection, if the provider has switched protocols; the caller has nothing yet. */
-  switched?: { readonly headers: RawHeaders; readonly connection: RawConnection }
-}
 
 /** Step 8: streams both ways. */
 export function forwardRequest(

@@ -9,7 +9,7 @@ import { GuardedList } from '../objects/checked-list.ts'
 import type { FeedGuard } from '../objects/feed-guard.ts'
 import type { ObjectOwners } from '../objects/objects.ts'
 import { acceptIdentity, checkOwnership, guardList } from '../objects/ownership.ts'
-import type { Forwardable, RelayResult } from './forward-request.ts'
+import type { Forwardable, RelayResult } from './forwarded-request.ts'
 import {
   FilteredModelList,
   isLimitedList,

@@ -5,7 +5,7 @@ import { valuesOf } from '../../http1/header-fields.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import { isTwofoldType } from './outside-body.ts'
 import { objectRef } from '../providers/object-ref.ts'
-import type { BodyRule } from '../providers/endpoint-row.ts'
+import type { BodyRule } from '../providers/body-rule.ts'
 import type { Findings } from './findings.ts'
 import { ambiguous, unknownModel, type InspectionError } from './inspection-error.ts'
 import type { KeyedStrings } from './keyed-strings.ts'
@@ -16,13 +16,7 @@ import type { PartHead } from './part-heads.ts'
 import { PartReader } from './part-reader.ts'
 import { MAX_NAME_LENGTH, type BodyPaths } from './places.ts'
 import { UrlencodedReader } from './urlencoded.ts'
-
-/** Reads the bytes of a body and reports to a `Findings`. */
-export interface BodyScanner {
-  write(piece: Buffer): void
-  /** The body is complete. @returns why it cannot be read reliably, or null */
-  end(): InspectionError | null
-}
+import type { BodyScanner } from './body-scanner.ts'
 
 /**
  * The reader for a body with these headers, or the reason that it cannot be read.

@@ -5,7 +5,8 @@ import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { OutboundRequest } from '../../http1/client/client.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
-import type { CompleteBody, InspectionTarget } from './inspected-request.ts'
+import type { Match } from '../providers/match.ts'
+import type { Provider } from '../providers/provider.ts'
 import { outboundTrailers } from './outside-body.ts'
 
 /** A complete body, or why it was not read completely. */
@@ -24,6 +25,9 @@ export type BufferedBody =
    * enough. `gone`: the caller left before its end.
    */
   | { ok: false; reason: 'busy' | 'slow' | 'gone' }
+
+/** A completely buffered body. */
+export type CompleteBody = Extract<BufferedBody, { ok: true }>
 
 /** How slowly a buffered body may arrive. */
 export interface BodyTimeouts {
@@ -220,8 +224,9 @@ class BodyBuffer implements BodySink {
 
 /** The outbound body of a request whose body is buffered completely; null if it has none. */
 export function heldBody(
-  { exchange: { body }, provider, match }: InspectionTarget,
+  body: RequestBody | null,
   { pieces, trailers }: CompleteBody,
+  target: { readonly provider: Provider; readonly match: Match },
 ): OutboundRequest['body'] {
   if (body === null) return null
   return {
@@ -231,7 +236,7 @@ export function heldBody(
     heldTrailers: trailers,
     rest: null,
     observe: null,
-    trailers: (raw) => outboundTrailers(raw, { provider, match }),
+    trailers: (raw) => outboundTrailers(raw, target),
   }
 }
 

@@ -4,10 +4,11 @@ import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { copyString } from '../../common/copy-string.ts'
 import { normalizedName, requestHeaders } from '../forward/apply-header-rules.ts'
 import { headerModels } from './outside-body.ts'
-import type { Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/match.ts'
 import { ANY_KIND } from '../providers/ids.ts'
 import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
-import type { IdForms, Provider } from '../providers/provider.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { IdForms } from '../providers/id-spelling.ts'
 import { mayBeId, mayWrapId, refsOf } from '../providers/spelled.ts'
 
 const NOTHING: readonly ObjectRef[] = []

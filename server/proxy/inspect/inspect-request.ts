@@ -3,14 +3,13 @@
 import type { CachedKey } from '../../keys/cache.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
-import { bufferBody, discardBody, heldBody } from './buffer-body.ts'
+import { bufferBody, discardBody, heldBody, type CompleteBody } from './buffer-body.ts'
 import { BUFFERS_FULL } from './checked-upload.ts'
 import { headerRefs } from './header-refs.ts'
 import { inspectPartial, inspectStreamed } from './inspect-streamed.ts'
 import { inspectUpload } from './inspect-upload.ts'
 import {
   PLAIN,
-  type CompleteBody,
   type InspectedRequest,
   type InspectionDeps,
   type InspectionTarget,
@@ -147,7 +146,7 @@ function inspectBuffered(
   const { exchange, key, provider, match, pathAndQuery } = target
   const { headers } = exchange
   const { findings } = inspection
-  const body = heldBody(target, complete)
+  const body = heldBody(exchange.body, complete, target)
   const trailerRefs = headerRefs(provider, complete.trailers)
   const outsideProse = (): readonly ObjectRef[] =>
     match.objects.concat(inspection.mentionedOutsideProse(), trailerRefs)

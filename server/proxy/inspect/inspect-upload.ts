@@ -54,7 +54,7 @@ export async function inspectUpload(
     while (!reader.settle()) await nextTurn()
     if (reader.problem !== null) throw ambiguous(reader.problem)
     const named = reader.takeNews()
-    if (buffered.ok) return uploaded(target, named, heldBody(target, buffered), null)
+    if (buffered.ok) return uploaded(target, named, heldBody(body, buffered, target), null)
     const upload = new CheckedUpload(body, reader, slot)
     const streamed = streamedBody(target, buffered.pieces, null)
     return uploaded(target, named, streamed && { ...streamed, rest: upload }, upload)

@@ -3,12 +3,12 @@ import type { HttpExchange } from '../../http1/exchange.ts'
 import type { OutboundRequest } from '../../http1/client/client.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import type { ObjectOwners } from '../objects/objects.ts'
-import type { Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/match.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
 import type { BatchLines } from './batch-lines.ts'
-import type { BodyTimeouts, BufferedBody } from './buffer-body.ts'
+import type { BodyTimeouts } from './buffer-body.ts'
 import type { CheckedUpload } from './checked-upload.ts'
 import type { BodyObserver } from './observer.ts'
 import type { InspectionQueue } from './scheduler.ts'
@@ -62,9 +62,6 @@ export interface InspectionTarget {
   /** Whether messages of a socket name the model, if the request does not. */
   readonly isNamedLater?: boolean
 }
-
-/** A completely buffered body. */
-export type CompleteBody = Extract<BufferedBody, { ok: true }>
 
 /** The result for a request whose body, if any, has been read. */
 export const PLAIN = {

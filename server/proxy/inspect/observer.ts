@@ -2,8 +2,9 @@
 // compressed bodies are not read.
 import { valuesOf } from '../../http1/header-fields.ts'
 import { headerModels, queryModels } from './outside-body.ts'
-import type { Match } from '../providers/endpoint.ts'
-import { scannerFor, type BodyScanner } from './body-reader.ts'
+import type { Match } from '../providers/match.ts'
+import { scannerFor } from './body-reader.ts'
+import type { BodyScanner } from './body-scanner.ts'
 import { Findings } from './findings.ts'
 import { compilePaths } from './places.ts'
 

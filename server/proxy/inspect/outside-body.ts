@@ -3,7 +3,7 @@
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { requestHeaders } from '../forward/apply-header-rules.ts'
 import { compileRules, plainName } from '../forward/header-rules.ts'
-import type { Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/match.ts'
 import type { ModelPlace } from '../providers/endpoint-row.ts'
 import { looseName } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'

@@ -3,7 +3,7 @@
 import { withoutSecrets } from '../../common/secrets.ts'
 import { type WantedPaths, wantPaths } from '../json/paths.ts'
 import { idOf, NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
-import type { BodyRule } from '../providers/endpoint-row.ts'
+import type { BodyRule } from '../providers/body-rule.ts'
 import type { Provider } from '../providers/provider.ts'
 import { toolPaths, type ToolPaths } from './tool-models.ts'
 

@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parseJson, valuesAt } from '../json/paths.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
-import type { IdForms } from '../providers/provider.ts'
+import type { IdForms } from '../providers/id-spelling.ts'
 import { mayBeId } from '../providers/spelled.ts'
 
 /**

@@ -3,7 +3,7 @@
 import { withoutSecrets } from '../../common/secrets.ts'
 import type { Scope } from '../../keys/scope.ts'
 import { headerModels, queryModels } from './outside-body.ts'
-import type { Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/match.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { ToolRun } from './tool-models.ts'

@@ -1,6 +1,6 @@
 // Decides how to search the body of an upload for objects: a file is content, its metadata is not.
 import { valuesOf } from '../../http1/header-fields.ts'
-import type { Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/match.ts'
 import { isMultipart } from './body-reader.ts'
 import { isIdentity } from './decode-body.ts'
 import { Findings } from './findings.ts'

@@ -2,7 +2,7 @@
 // server might read.
 import { LONGEST_LENGTH } from '../json/layout.ts'
 import { WordScanner } from '../json/word-scanner.ts'
-import type { BodyScanner } from './body-reader.ts'
+import type { BodyScanner } from './body-scanner.ts'
 import { ByteStrings } from './byte-strings.ts'
 import type { Findings } from './findings.ts'
 import { ambiguous, type InspectionError } from './inspection-error.ts'

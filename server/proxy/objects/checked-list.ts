@@ -7,7 +7,7 @@ import { FeedGuard } from './feed-guard.ts'
 import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import { idOf, objectRef, type ObjectRef } from '../providers/object-ref.ts'
-import type { IdForms } from '../providers/provider.ts'
+import type { IdForms } from '../providers/id-spelling.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
 
 /** Largest list that is read: OpenAI's largest page, 10,000 files, has about 2 MB. */

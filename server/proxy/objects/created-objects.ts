@@ -3,7 +3,7 @@
 // its request, and repeating an id must not claim its object.
 import { decodedFully, type ObjectRef } from '../providers/object-ref.ts'
 import { madeSomewhere, OF_UNKNOWN_KIND } from '../providers/unknown-ids.ts'
-import type { Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/match.ts'
 import type { Provider } from '../providers/provider.ts'
 
 /** The known objects of a request. */

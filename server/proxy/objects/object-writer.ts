@@ -1,5 +1,5 @@
 // Records which key created an object, after the response that named it.
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { ObjectRow } from '../../store/schema.ts'
 import { transientProblem } from '../../store/transient-errors.ts'

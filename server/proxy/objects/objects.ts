@@ -1,7 +1,7 @@
 // Objects that providers store for us (files, batches, responses, operations): their owners, and
 // the credentials that reach them.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { ObjectLookup } from './denials.ts'
 import { cacheKey, ObjectWriter } from './object-writer.ts'

@@ -1,7 +1,7 @@
 // Looks up the owners of the objects that a request names: in memory, or else in the store.
 import { TimeSlices } from '../../common/fairness/time-slices.ts'
 import { TurnBudget } from '../../common/fairness/turn-budget.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { ObjectRow } from '../../store/schema.ts'
 import { ANY_KIND } from '../providers/ids.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'

@@ -1,7 +1,7 @@
 // Makes the rows of providers that the operator adds, and of built-in ones that the operator
 // changes.
 import { dialled } from '../../config/setting-kinds.ts'
-import type { BodyRule } from './endpoint-row.ts'
+import type { BodyRule } from './body-rule.ts'
 import { belowAnyPath, withAdded } from './added-endpoints.ts'
 import { isOneOf } from './host-patterns.ts'
 import { OPENAI_PREFIXES } from './id-spelling.ts'

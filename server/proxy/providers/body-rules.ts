@@ -1,6 +1,7 @@
 // What a JSON body or a form names: models, stored objects, tools and prose. OpenAI's bodies, and
 // what bodies of all dialects share.
-import type { BodyRule, ModelPlace } from './endpoint-row.ts'
+import type { ModelPlace } from './endpoint-row.ts'
+import type { BodyRule } from './body-rule.ts'
 import { OPENAI_TOOLS } from './tools.ts'
 import type { ToolPlace, ToolTypes } from './tool-types.ts'
 

@@ -1,6 +1,6 @@
 // Tells whether a request creates, changes or deletes something that the provider stores, which a
 // read-only key may not do.
-import type { Match } from './endpoint.ts'
+import type { Match } from './match.ts'
 import { CITATION } from './object-ref.ts'
 
 /** Kinds that a response always creates: creating one counts as generation. */

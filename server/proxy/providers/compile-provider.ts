@@ -4,7 +4,8 @@ import { compileEndpoints } from './endpoint-table.ts'
 import { idNamesOf } from './id-names.ts'
 import { compileIds } from './ids.ts'
 import { withUnknownForms } from './unknown-ids.ts'
-import type { IdForms, Provider, ProviderRow, Site } from './provider.ts'
+import type { Provider, ProviderRow, Site } from './provider.ts'
+import type { IdForms } from './id-spelling.ts'
 
 /** Rows are compiled once per process, however often the table is built. */
 const providers = new WeakMap<ProviderRow | Site, Provider>()

@@ -1,5 +1,6 @@
 // Compiles the rows of a provider for lookup by method and path.
-import type { BodyRule, EndpointRow } from './endpoint-row.ts'
+import type { EndpointRow } from './endpoint-row.ts'
+import type { BodyRule } from './body-rule.ts'
 import { ANY_KIND } from './ids.ts'
 import { OF_UNKNOWN_KIND } from './unknown-ids.ts'
 import { CITATION, plainKind, VERSION } from './object-ref.ts'

@@ -1,7 +1,7 @@
 // Finds the endpoint of a request, by its method and path, and decides who may call it. Steps 4 and
 // 5 of the contract.
 import { closedEverywhere } from './closed.ts'
-import type { Asks, BodyRule, EndpointClass, EndpointRow } from './endpoint-row.ts'
+import type { Asks, EndpointRow } from './endpoint-row.ts'
 import { bodyRuleOf, PLACES, type FoundRow } from './endpoint-table.ts'
 import { givesModel } from './id-names.ts'
 import { decodedFully, looseName, objectRef, withoutFormat, type ObjectRef } from './object-ref.ts'
@@ -9,33 +9,7 @@ import type { Provider } from './provider.ts'
 import { piecesOf, refsOf } from './spelled.ts'
 import { givenId } from './unknown-ids.ts'
 import { loosen, NO_OBJECTS, resembling, unknownMatch, type Loose } from './unknown-path.ts'
-
-/** The classification of a request by its method and path alone. */
-export interface Match {
-  readonly class: EndpointClass | 'unknown'
-  readonly endpoint: EndpointRow | null
-  /** The places of interest in its request bodies; null if there are none. */
-  readonly body: BodyRule | null
-  /** The row's pattern, for the ledger; `''` for an unknown endpoint. */
-  readonly pattern: string
-  /** The model that the path names, decoded. */
-  readonly model: string | null
-  /** Stored objects that the path names; for an unknown endpoint, every possible one. */
-  readonly objects: readonly ObjectRef[]
-  /**
-   * How the path's spelling is unusual. `dots`: a URL parser would rewrite it, so it is never sent;
-   * nor is `long`, which has too many segments. `odd`: encoded, doubled, cased or parametrised in a
-   * way that could reach a known endpoint.
-   */
-  readonly spelling: 'plain' | 'odd' | 'dots' | 'long'
-  /** For a POST to an unknown endpoint: the places in the response that name created objects. */
-  readonly creates?: Readonly<Record<string, string>>
-  /**
-   * For an unknown endpoint: whether it calls a method by name, which may list or read any stored
-   * object.
-   */
-  readonly procedure?: true
-}
+import type { Match } from './match.ts'
 
 /**
  * Whether no row gives the place of the model: an unknown endpoint, or an endpoint that runs a

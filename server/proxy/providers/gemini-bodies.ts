@@ -1,6 +1,6 @@
 // Places in the bodies of Gemini's calls and batches that name models and stored objects, or
 // contain prose.
-import type { BodyRule } from './endpoint-row.ts'
+import type { BodyRule } from './body-rule.ts'
 import { GEMINI_TOOL_KEYS } from './tools.ts'
 
 /** All spellings of a place: Google reads `camelCase` and `snake_case` alike. */

@@ -1,4 +1,5 @@
-// The form of a provider's ids, as its row declares it.
+// The form of a provider's ids: as its row declares it, and compiled.
+import type { StringFilter } from '../json/tables.ts'
 import { ITEM } from '../objects/item-ranges.ts'
 import type { ObjectRef } from './object-ref.ts'
 
@@ -36,6 +37,20 @@ export interface ModelNames {
   readonly kinds: readonly string[]
   /** The stored object that a name refers to; none if it is one of the provider's models. */
   refsOf(name: string): readonly ObjectRef[]
+}
+
+/** The compiled spelling of a provider's ids: which strings of a body are ids. */
+export interface IdForms extends StringFilter {
+  /** The object that a whole, decoded string names; null if it is not an id. */
+  refOf(text: string): ObjectRef | null
+  /** Ids without a prefix, of letters and digits only, if they all have the same length. */
+  readonly bare?: RegExp
+  /**
+   * The objects in a list of addresses with one of the provider's schemes; null for other texts.
+   */
+  listed?(text: string): readonly ObjectRef[] | null
+  /** The objects named by a model's name. */
+  readonly models?: ModelNames
 }
 
 /** The prefixes of OpenAI's ids: https://platform.openai.com/docs/api-reference */

@@ -19,8 +19,7 @@ import { ITEM } from '../objects/item-ranges.ts'
 import { CLOUD_FIRSTS, CLOUD_HEADS, cloudResource, isProjectName } from './cloud-resources.ts'
 import { HEAD_SLOTS, headSlot, type QuickCheck } from '../json/tables.ts'
 import { UUID_BYTES, UUID_FIRSTS, uuidOf } from './uuids.ts'
-import { OPENAI_PREFIXES, type ModelNames, type Spelling } from './id-spelling.ts'
-import type { IdForms } from './provider.ts'
+import { OPENAI_PREFIXES, type IdForms, type ModelNames, type Spelling } from './id-spelling.ts'
 
 /** The kind of an id that may be of any kind. */
 export const ANY_KIND = '*'

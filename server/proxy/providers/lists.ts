@@ -1,7 +1,7 @@
 // The endpoints that list stored objects, and where their responses name them.
 import type { EndpointRow } from './endpoint-row.ts'
 import type { EndpointTable } from './endpoint-table.ts'
-import type { Match } from './endpoint.ts'
+import type { Match } from './match.ts'
 import { CITATION, VERSION } from './object-ref.ts'
 
 /** Members for the items of a list, in addition to one with the collection's name. */

@@ -14,7 +14,8 @@ import {
   toolsIn,
   within,
 } from './body-rules.ts'
-import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
+import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
+import type { BodyRule } from './body-rule.ts'
 import { CITATION } from './object-ref.ts'
 import { OPENAI_REALTIME, OPENAI_TRANSLATION } from './openai-sockets.ts'
 import { creates, model, neutral, STORED } from './row-builders.ts'

@@ -1,5 +1,5 @@
 // OpenAI's realtime sockets: https://platform.openai.com/docs/api-reference/realtime-client-events
-import type { BodyRule } from './endpoint-row.ts'
+import type { BodyRule } from './body-rule.ts'
 import type { SocketRow } from './socket-row.ts'
 import type { ToolPlace, ToolTypes } from './tool-types.ts'
 import { OPENAI_TOOLS } from './tools.ts'

@@ -1,66 +1,12 @@
 // The fields of a row of the provider table. The rows are in `rows/`, one file per provider.
 import type { MintShapeName } from '../minting/mint-shapes.ts'
 import type { EndpointEntry } from '../../config/providers-file.ts'
-import type { StringFilter } from '../json/tables.ts'
-import type { ModelNames, Spelling } from './id-spelling.ts'
+import type { IdForms, Spelling } from './id-spelling.ts'
 import type { EndpointTable } from './endpoint-table.ts'
 import type { IdNames } from './id-names.ts'
 import type { Asks, EndpointRow } from './endpoint-row.ts'
 import type { Operated, OperatedKeys } from './cloud-resources.ts'
-import type { ObjectRef } from './object-ref.ts'
-
-/** How a credential is presented: `Authorization: Bearer …`, `x-api-key: …`. */
-export interface Auth {
-  readonly header: string
-  readonly scheme?: string
-}
-
-/** The format of a provider's errors, which our own errors follow. See error-response.ts. */
-export type ErrorShape =
-  | 'google'
-  | 'openai'
-  | 'anthropic'
-  | 'mistral'
-  | 'groq'
-  | 'cohere'
-  | 'fireworks'
-  | 'perplexity'
-  | 'cerebras'
-  | 'bedrock'
-
-/**
- * An example error: `{message}`, `{code}` and `{type}` are replaced by ours, `{status}` by the HTTP
- * status as a number.
- */
-export type ErrorTemplate = { readonly [name: string]: ErrorValue }
-type ErrorValue = string | boolean | null | ErrorTemplate | readonly ErrorValue[]
-
-/** How a provider counts tokens. See usage/usage.ts. */
-export type UsageKind =
-  | 'openai'
-  /** OpenAI's names, and without output a total is the input. */
-  | 'embedding'
-  | 'xai'
-  | 'perplexity'
-  | 'anthropic'
-  | 'gemini'
-  | 'interactions'
-  | 'cohere'
-  | 'bedrock'
-
-/** The compiled spelling of a provider's ids: which strings of a body are ids. */
-export interface IdForms extends StringFilter {
-  /** The object that a whole, decoded string names; null if it is not an id. */
-  refOf(text: string): ObjectRef | null
-  /** Ids without a prefix, of letters and digits only, if they all have the same length. */
-  readonly bare?: RegExp
-  /**
-   * The objects in a list of addresses with one of the provider's schemes; null for other texts.
-   */
-  listed?(text: string): readonly ObjectRef[] | null
-  /** The objects named by a model's name. */
-  readonly models?: ModelNames
-}
+import type { Auth, ErrorShape, ErrorTemplate, UsageKind } from './wire-format.ts'
 
 /** A call that costs nothing and that needs a valid credential. */
 export interface ProbeCall {

@@ -1,6 +1,7 @@
 // Makes rows of endpoints, for every provider.
 import { body } from './body-rules.ts'
-import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
+import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
+import type { BodyRule } from './body-rule.ts'
 
 /** The model is that of a stored object: no request names it. */
 export const STORED: ModelPlace = { at: 'stored' }

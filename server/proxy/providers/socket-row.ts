@@ -1,7 +1,7 @@
 // The row of a WebSocket endpoint: how to recognise its messages, and where they name models,
 // stored objects and usage.
-import type { BodyRule } from './endpoint-row.ts'
-import type { ErrorTemplate } from './provider.ts'
+import type { BodyRule } from './body-rule.ts'
+import type { ErrorTemplate } from './wire-format.ts'
 
 /**
  * A sign of a message: an existing place (`serverContent.modelTurn`), or a place and its value

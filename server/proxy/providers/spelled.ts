@@ -3,7 +3,7 @@
 import { headSlot, type QuickCheck } from '../json/tables.ts'
 import { parseJson } from '../json/paths.ts'
 import { decodedFully, type ObjectRef } from './object-ref.ts'
-import type { IdForms } from './provider.ts'
+import type { IdForms } from './id-spelling.ts'
 
 const MARK = 1
 const ONLY_BEFORE = 2

@@ -4,11 +4,12 @@ import { z } from 'zod'
 import { Problem, invalidField } from '../../common/errors.ts'
 import { OWN_API } from '../../config/providers-file.ts'
 import { StoreError } from '../../store/store-error.ts'
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import { procedure, run } from '../../store/procedure.ts'
 import type { ProviderRow } from '../../store/schema.ts'
 import type { Partly } from '../../store/statement.ts'
-import type { Auth, CustomProvider } from './provider.ts'
+import type { CustomProvider } from './provider.ts'
+import type { Auth } from './wire-format.ts'
 
 /** The settings of a provider; null takes the default. */
 export interface ProviderSettings {

@@ -10,7 +10,7 @@ import {
   perhaps,
 } from './ids.ts'
 import { decodedFully, type ObjectRef } from './object-ref.ts'
-import type { IdForms } from './provider.ts'
+import type { IdForms } from './id-spelling.ts'
 import { uuidOf } from './uuids.ts'
 
 /** The kind of objects created at an endpoint without a row. */

@@ -1,5 +1,5 @@
 // Finds the possible meanings of a path without a row, read as the most lenient server would.
-import type { Match } from './endpoint.ts'
+import type { Match } from './match.ts'
 import { bodyRuleOf, type Resembled } from './endpoint-table.ts'
 import { ANY_KIND } from './ids.ts'
 import { decodedFully, withoutFormat, type ObjectRef } from './object-ref.ts'

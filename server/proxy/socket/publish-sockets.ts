@@ -1,7 +1,7 @@
 // Writes the sockets of this process to the table that all processes read, and ends those that an
 // operator has asked another process to end. Sockets are written in batches, so that opening one
 // does not wait for a write.
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { OpenSocket, OpenSockets } from './open-sockets.ts'
 import {
   countWritten,

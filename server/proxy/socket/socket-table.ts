@@ -1,6 +1,6 @@
 // The table of open sockets: each process writes its own sockets, so that any process can list and
 // end all of them.
-import type { Store } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
 import type { OpenSocketRow } from '../../store/schema.ts'
 import type { OpenSocket } from './open-sockets.ts'
 

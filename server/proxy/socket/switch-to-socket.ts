@@ -4,7 +4,7 @@ import { UpstreamError } from '../../http1/client/client.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import type { RequestSlot } from '../admission/request-shares.ts'
-import type { Forwardable, RelayResult } from '../forward/forward-request.ts'
+import type { Forwardable, RelayResult } from '../forward/forwarded-request.ts'
 import type { ResponseRecorder } from '../forward/response-recorder.ts'
 import { GatewayError } from '../gateway-error.ts'
 import {

@@ -3,7 +3,7 @@
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
 import { OPCODE, type FrameError, type FrameHead } from '../../http1/websocket/frames.ts'
-import type { UsageKind } from '../providers/provider.ts'
+import type { UsageKind } from '../providers/wire-format.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
 import { isObject, mergeFindings, type Usage } from '../usage/usage.ts'
 import { FramePump, type PumpSink } from './frame-pump.ts'

@@ -12,9 +12,10 @@ import type { Reader } from './reader.ts'
 import { begunUploads, usageInHeaders } from './response-headers.ts'
 import { SseReader } from './event-stream.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './usage.ts'
-import type { Match } from '../providers/endpoint.ts'
+import type { Match } from '../providers/match.ts'
 import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
-import type { Provider, UsageKind } from '../providers/provider.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { UsageKind } from '../providers/wire-format.ts'
 
 export { UNKNOWN, type Usage } from './usage.ts'
 

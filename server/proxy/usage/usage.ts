@@ -6,7 +6,7 @@ import {
   type TokenKind,
   type Tokens,
 } from '../../common/token-kinds.ts'
-import type { UsageKind } from '../providers/provider.ts'
+import type { UsageKind } from '../providers/wire-format.ts'
 
 /** Tokens of one response, by their column in the ledger. */
 export type Usage = Readonly<Tokens>

@@ -2,7 +2,7 @@
 // number of processes.
 import { randomText } from '../../common/ids.ts'
 import { kyselyOn, queryBuilder, type Executor } from '../dialect.ts'
-import type { Store } from '../open.ts'
+import type { Store } from '../store.ts'
 import { NOBODY, SHARES, openReading, reportsOf } from '../report-queue.ts'
 import { openReadingThread } from '../sqlite/reader-client.ts'
 import { onlyResult, statement } from '../statement.ts'

@@ -6,7 +6,7 @@ import { openLedger } from '../../../server/ledger/ledger.ts'
 import { fromJson, type Json } from '../../../server/ledger/settlement/row-codec.ts'
 import { reserve, type ReserveArgs } from '../../../server/ledger/admission/sqlite-reserve.ts'
 import { openLog } from '../../../server/common/log.ts'
-import type { Store } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import { usedFolder } from '../../support/templates.ts'
 import { admissionRequest, openFor } from '../support/opened.ts'
 

@@ -8,7 +8,7 @@ import {
   UNCOUNTED_MS,
 } from '../../../server/ledger/admission/web-processes.ts'
 import { enterInstance } from '../../../server/store/instance.ts'
-import type { Store } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import { onEveryStore, openAt } from '../../support/stores.ts'
 import { until } from '../../support/until.ts'
 import { movedClock, openFor } from '../support/opened.ts'

@@ -8,7 +8,7 @@ import {
   expireRefusals,
   type Refusal,
 } from '../../../server/ledger/refusals/refusal-log.ts'
-import type { Store } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import { onEveryStore, openAt } from '../../support/stores.ts'
 
 const MINUTE = 60_000

@@ -9,7 +9,7 @@ import {
   type UsageQuestion,
 } from '../../../server/ledger/reports/usage.ts'
 import { queryBuilder } from '../../../server/store/dialect.ts'
-import type { Store } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import { onEveryStore, openAt } from '../../support/stores.ts'
 
 const HOUR = 3_600_000

@@ -8,7 +8,7 @@ import { modelsSeen, readOverview, RANGES } from '../../../server/ledger/reports
 import { getRequest, listRequests } from '../../../server/ledger/reports/requests.ts'
 import { readUsage, usageOfKeys } from '../../../server/ledger/reports/usage.ts'
 import { addHours } from '../../../server/ledger/rollups/coarser.ts'
-import type { Store } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import type { Statement } from '../../../server/store/statement.ts'
 import { ledgerRow } from '../../support/ledger-row.ts'
 import { query } from '../../support/postgres.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RequestFilter } from '../../../server/ledger/reports/request-filter.ts'
 import { listRequests } from '../../../server/ledger/reports/requests.ts'
-import type { Store } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import { onEveryStore } from '../../support/stores.ts'
 import { admissionRequest, openFor, settlement } from '../support/opened.ts'
 

@@ -14,7 +14,7 @@ import { encodeSettlements } from '../../../server/ledger/settlement/row-codec.t
 import { markUnknown, settle } from '../../../server/ledger/settlement/sqlite.ts'
 import { openLog } from '../../../server/common/log.ts'
 import { StoreError } from '../../../server/store/store-error.ts'
-import type { Store } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import type { Place } from '../../support/place.ts'
 import { query } from '../../support/postgres.ts'
 import { onEveryStore } from '../../support/stores.ts'

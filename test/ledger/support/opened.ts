@@ -11,7 +11,8 @@ import {
 } from '../../../server/ledger/ledger.ts'
 import { openLog } from '../../../server/common/log.ts'
 import { enterInstance } from '../../../server/store/instance.ts'
-import { openStore, type Store } from '../../../server/store/open.ts'
+import { openStore } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import type { Place } from '../../support/place.ts'
 import { query } from '../../support/postgres.ts'
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext } from 'node:test'
-import type { Store } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import type { Place } from '../../support/place.ts'
 import { query, startPostgres, type Server } from '../../support/postgres.ts'
 import { temporaryFolder } from '../../support/temporary.ts'

@@ -7,7 +7,7 @@ import {
   resolveModels,
   type ModelResolution,
 } from '../../../server/proxy/inspect/resolve-models.ts'
-import type { Match } from '../../../server/proxy/providers/endpoint.ts'
+import type { Match } from '../../../server/proxy/providers/match.ts'
 import type { ObjectRef } from '../../../server/proxy/providers/object-ref.ts'
 import type { Provider } from '../../../server/proxy/providers/provider.ts'
 

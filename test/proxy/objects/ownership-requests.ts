@@ -14,7 +14,7 @@ import { objectRef, type ObjectRef } from '../../../server/proxy/providers/objec
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { GatewayError } from '../../../server/proxy/gateway-error.ts'
-import type { Store } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import {
   drawing,
   madeAt,

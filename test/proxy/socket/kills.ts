@@ -10,7 +10,8 @@ import { ensureAccount } from '../../../server/accounts/accounts.ts'
 import { createKey } from '../../../server/keys/keys.ts'
 import { verifyWindows, type Violation } from '../../../server/ledger/reports/verify.ts'
 import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
-import { openStore, type Store } from '../../../server/store/open.ts'
+import { openStore } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/store.ts'
 import { settingsOf, type Place } from '../../support/place.ts'
 
 /** A server in a process of its own. */

@@ -8,7 +8,8 @@ import type { HttpExchange } from '../../../server/http1/exchange.ts'
 import type { RawHeaders } from '../../../server/http1/header-fields.ts'
 import { openRouter } from '../../support/router.ts'
 import { NodeExchange } from '../../../server/http1/node-exchange.ts'
-import { relay, type RelayResult } from '../../../server/proxy/forward/forward-request.ts'
+import { relay } from '../../../server/proxy/forward/forward-request.ts'
+import type { RelayResult } from '../../../server/proxy/forward/forwarded-request.ts'
 import {
   createHttpClient,
   destinationOf,

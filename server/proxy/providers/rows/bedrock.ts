@@ -1,4 +1,5 @@
-import type { BodyRule, ModelPlace } from '../endpoint-row.ts'
+import type { ModelPlace } from '../endpoint-row.ts'
+import type { BodyRule } from '../body-rule.ts'
 import { inMessages, messagesBody } from './anthropic.ts'
 import { OPENAI_PREFIXES, type ModelNames } from '../id-spelling.ts'
 import { objectRef } from '../object-ref.ts'

@@ -1,4 +1,4 @@
-import type { BodyRule } from '../endpoint-row.ts'
+import type { BodyRule } from '../body-rule.ts'
 import { creates, model, neutral } from '../row-builders.ts'
 import type { ProviderRow } from '../provider.ts'
 

@@ -1,6 +1,7 @@
 import { inMessages } from './anthropic.ts'
 import type { Operated } from '../cloud-resources.ts'
-import type { BodyRule, EndpointRow, ModelPlace } from '../endpoint-row.ts'
+import type { EndpointRow, ModelPlace } from '../endpoint-row.ts'
+import type { BodyRule } from '../body-rule.ts'
 import { GEMINI_ROUTED, GEMINI_SAID, GEMINI_STORED } from '../gemini-bodies.ts'
 import { GOOGLE_MINTING, GOOGLE_UPLOADS, interactionRows } from './google.ts'
 import { body, toolsIn } from '../body-rules.ts'
