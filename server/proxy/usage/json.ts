@@ -4,7 +4,7 @@ import { parseJson, type WantedPaths, wantPaths } from '../json/paths.ts'
 import { JsonScanner, type JsonSink } from '../json/scanner.ts'
 import type { CreatedIds, CreatedPaths } from './created-ids.ts'
 import type { Reader } from './reader.ts'
-import { type Finding, isObject, PLACES, ROOT_COUNTS } from './usage.ts'
+import { EMBEDDED_COUNT, type Finding, isObject, PLACES, ROOT_COUNTS } from './usage.ts'
 
 const wantedBy = new WeakMap<CreatedPaths, WantedPaths>()
 
@@ -13,7 +13,10 @@ function wanted(creates: CreatedPaths): WantedPaths {
   let paths = wantedBy.get(creates)
   if (!paths) {
     paths = wantPaths(
-      [...PLACES, ...ROOT_COUNTS, ...Object.keys(creates)].flatMap((path) => [path, `[].${path}`]),
+      [...PLACES, ...ROOT_COUNTS, EMBEDDED_COUNT, ...Object.keys(creates)].flatMap((path) => [
+        path,
+        `[].${path}`,
+      ]),
     )
     wantedBy.set(creates, paths)
   }
@@ -32,6 +35,8 @@ export class JsonReader implements Reader, JsonSink {
   #found: Map<string, string> | null = null
   /** The last counts at the root. */
   #counts: Record<string, unknown> | null = null
+  /** The sum of the counts of embedded texts. */
+  #embedded: number | null = null
   readonly #scanner: JsonScanner
 
   /** @param created records the objects that the response creates */
@@ -44,6 +49,7 @@ export class JsonReader implements Reader, JsonSink {
     if (raw === null) return
     const place = path.startsWith('[].') ? path.slice('[].'.length) : path
     if (place in this.#created.creates) this.#created.note(place, parseJson(raw.toString('utf8')))
+    else if (place === EMBEDDED_COUNT) this.#embedded = (this.#embedded ?? 0) + Number(raw)
     else if (COUNTS.has(place)) (this.#counts ??= {})[place] = parseJson(raw.toString('utf8'))
     else if (raw[0] === 0x7b) (this.#found ??= new Map()).set(place, raw.toString('utf8'))
   }
@@ -62,6 +68,9 @@ export class JsonReader implements Reader, JsonSink {
       const usage = raw === undefined ? undefined : parseJson(raw)
       if (isObject(usage)) return [{ place, usage }]
     }
-    return this.#counts === null ? NOTHING : [{ place: '', usage: this.#counts }]
+    // Under Vertex's usual name.
+    const embedded = this.#embedded === null ? null : { promptTokenCount: this.#embedded }
+    const usage = this.#counts ?? embedded
+    return usage === null ? NOTHING : [{ place: '', usage }]
   }
 }

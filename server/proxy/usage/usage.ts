@@ -39,6 +39,12 @@ export const PLACES = [
  */
 export const ROOT_COUNTS = ['prompt_eval_count', 'eval_count'] as const
 
+/**
+ * The count of each text in a response of Vertex's `:predict`, which has no usage object
+ * (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api).
+ */
+export const EMBEDDED_COUNT = 'predictions[].embeddings.statistics.token_count'
+
 /** A usage object as found; the root's place is empty. */
 export interface Finding {
   readonly place: string

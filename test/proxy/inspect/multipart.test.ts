@@ -193,6 +193,24 @@ const cases: [name: string, body: string, expected: string, type?: string][] = [
       END,
     AMBIGUOUS,
   ],
+  // Transport padding (RFC 2046, section 5.1.1): a boundary to some readers, content to others.
+  ...[' ', '\t', ' \t '].flatMap((padding): typeof cases => [
+    [
+      `${JSON.stringify(padding)} behind the first boundary`,
+      (field('model', 'allowed') + END).replace('--xyz', `--xyz${padding}`),
+      AMBIGUOUS,
+    ],
+    [
+      `${JSON.stringify(padding)} behind a later boundary`,
+      field('model', 'allowed') + field('model', 'other').replace('--xyz', `--xyz${padding}`) + END,
+      AMBIGUOUS,
+    ],
+    [
+      `${JSON.stringify(padding)} behind the end`,
+      `${field('model', 'allowed')}--xyz--${padding}\r\n`,
+      AMBIGUOUS,
+    ],
+  ]),
   ['a charset field', field('_charset_', 'utf-16') + field('model', 'allowed') + END, AMBIGUOUS],
   ['Model', field('model', 'allowed') + field('Model', 'other') + END, AMBIGUOUS],
   ['model[]', field('model', 'allowed') + field('model[]', 'other') + END, AMBIGUOUS],

@@ -649,6 +649,20 @@ const fixtures: Fixture[] = [
     usage: [8, null, null, null],
   },
   {
+    name: 'embeddings by :predict',
+    id: 'vertex',
+    path: '/v1/projects/p/locations/us-central1/publishers/google/models/text-embedding-005:predict',
+    body: '{"predictions":[{"embeddings":{"values":[0.1],"statistics":{"truncated":false,"token_count":6}}},{"embeddings":{"statistics":{"token_count":7.0,"truncated":false},"values":[0.2]}}],"metadata":{"billableCharacterCount":50}}',
+    usage: [13, null, null, null],
+  },
+  {
+    name: 'embeddings by :predict with counts that are no numbers',
+    id: 'vertex',
+    path: '/v1/projects/p/locations/us-central1/publishers/google/models/text-embedding-005:predict',
+    body: '{"predictions":[{"embeddings":{"statistics":{"token_count":"6"}}},{"embeddings":{"statistics":{"token_count":{"a":1}}}}]}',
+    usage: NONE,
+  },
+  {
     name: 'only the total of a chat',
     id: 'alibaba',
     path: '/compatible-mode/v1/chat/completions',
