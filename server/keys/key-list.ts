@@ -177,13 +177,27 @@ async function keyRows(
     const place =
       moves && kept !== undefined
         ? Number(kept)
-        : (await keys.select(by.as('place')).where('keys.id', '=', id).executeTakeFirst())?.place
+        : await placeOf(keys.select(by.as('place')), id, filter)
     if (place === undefined || (moves && !Number.isSafeInteger(place))) return []
     query = query.where((e) =>
       e.or([e(by, after, place), e.and([e(by, '=', place), e('keys.id', after, id)])]),
     )
   }
   return query.execute()
+}
+
+/**
+ * The value that a key is sorted by. Undefined for another account's key, whose name or use its
+ * position among one's own keys would tell.
+ */
+async function placeOf(
+  places: SelectQueryBuilder<Database, 'keys', { place: number | string }>,
+  id: string,
+  { account }: KeyFilter,
+): Promise<number | string | undefined> {
+  let query = places.where('keys.id', '=', id)
+  if (account !== null) query = query.where('keys.account_id', '=', account)
+  return (await query.executeTakeFirst())?.place
 }
 
 /** Keys that may match a filter; `fitting` makes the final decision about searches and models. */

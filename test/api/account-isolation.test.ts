@@ -127,6 +127,20 @@ const LISTS = [
 ]
 
 /**
+ * TABLE of pages after a record of another account: its position would tell its name, its use or
+ * that it exists.
+ */
+const AFTER: ((of: Belongings) => string)[] = [
+  ...['-created_at', 'created_at', 'name', '-name', 'expires_at', 'requests', '-requests'].map(
+    (sort) =>
+      ({ key }: Belongings) =>
+        `keys?sort=${sort}&cursor=${key}`,
+  ),
+  ({ request }) => `requests?cursor=${request}`,
+  ({ refusal }) => `refusals?cursor=${refusal}`,
+]
+
+/**
  * TABLE of what filters name: the other account's key or model gives nothing, never an error that
  * tells it apart.
  */
@@ -245,6 +259,18 @@ test("two accounts cannot see each other's records on any route", async (t) => {
           `${text} tells nothing of ${me}`,
         )
       })
+    }
+    for (const path of AFTER) {
+      await t.test(
+        `${me} asks ${path(of[other]).replace(/_\w+$/, '_…')} after one of ${other}`,
+        async () => {
+          const { data, next_cursor } = (await browsers[me].send('GET', path(of[other]))).json<{
+            data: object[]
+            next_cursor: string | null
+          }>()
+          assert.deepEqual({ data, next_cursor }, { data: [], next_cursor: null })
+        },
+      )
     }
     for (const path of FILTERED) {
       await t.test(

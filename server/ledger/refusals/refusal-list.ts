@@ -43,6 +43,7 @@ export async function listRefusals(
       .selectFrom('refusals')
       .select('created_at')
       .where('id', '=', cursor)
+      .$if(account !== null, (one) => one.where('account_id', '=', account))
       .executeTakeFirst()
     if (seen === undefined) return { rows: [], next: null }
     const { created_at } = seen

@@ -157,11 +157,11 @@ function* accountOf(
 
 /**
  * The range of rows to search: a row's number grows with its time, so the period bounds the
- * numbers. Null if the cursor belongs to no row.
+ * numbers. Null if the cursor belongs to no row, or to another account's.
  */
 function* rangeOf(
   db: QueryBuilder,
-  { from, to }: RequestFilter,
+  { from, to, account }: RequestFilter,
   cursor: string | undefined,
 ): Steps<SeqRange | null> {
   let [low, high] = [0, Number.MAX_SAFE_INTEGER]
@@ -171,8 +171,11 @@ function* rangeOf(
     if (to !== undefined) ({ high } = yield* bracketOf(db, ends, to + CLOCK_ROOM, CLOCK_ROOM))
   }
   if (cursor === undefined) return { from: low, before: high }
-  const seen = yield* first(db.selectFrom('requests').select('seq').where(hasRequestId(cursor)))
-  return seen === undefined ? null : { from: low, before: Math.min(high, seen.seq) }
+  const seen = yield* first(
+    db.selectFrom('requests').select(['seq', 'account_id']).where(hasRequestId(cursor)),
+  )
+  if (seen === undefined || (account !== null && seen.account_id !== account)) return null
+  return { from: low, before: Math.min(high, seen.seq) }
 }
 
 /** A row, with the upstream's error text if it failed. */
