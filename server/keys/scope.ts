@@ -2,7 +2,8 @@
 //
 // An entry of a key's `models` is either a model's exact name, or a pattern in which `*` matches
 // any run of characters, including none and including `/` and `:`, but not `#`, after which
-// Fireworks names a deployment. Entries are case-sensitive. There are no other special characters.
+// Fireworks names a deployment, nor `,`, at which LiteLLM splits a list of models. Entries are
+// case-sensitive. There are no other special characters.
 // A model has one or more spellings (`gemini-x` and `models/gemini-x`; a Bedrock ARN and the id at
 // its end); each provider's row lists them in `modelNames`, and an entry that matches any one of
 // them allows the model:
@@ -55,7 +56,7 @@ const EVERYTHING: Scope = {
  * A model's name that is safe to compare with a pattern: printable ASCII without anything that a
  * server might decode, split or resolve. Exact entries are compared unchanged.
  */
-const PLAIN = /^(?!.*(?:\.\.|\/\/|@preset))[A-Za-z0-9._:/@#+~,=()-]+$/
+const PLAIN = /^(?!.*(?:\.\.|\/\/|@preset))[A-Za-z0-9._:/@#+~=()-]+$/
 
 /**
  * A version named by its digest, which a request may send without the model: Replicate's `version`.

@@ -85,8 +85,14 @@ export function isTwofoldType(type: string): boolean {
  */
 export function headerModels(names: readonly string[], headers: readonly string[]): string[] {
   if (names.length === 0) return []
-  return headers.filter((_, i) => i % 2 === 1 && names.includes(plainName(nameAt(headers, i - 1))))
+  return headers.filter(
+    (_, i) => i % 2 === 1 && isOneOfNames(plainName(nameAt(headers, i - 1)), names),
+  )
 }
+
+/** Whether a header is one of those that name a model; `*model` is any with "model" in its name. */
+const isOneOfNames = (plain: string, names: readonly string[]): boolean =>
+  names.some((name) => (name.startsWith('*') ? plain.includes(name.slice(1)) : plain === name))
 
 /**
  * Fields that describe a body or its framing, which trailers may not contain (RFC 9110, section
@@ -114,7 +120,7 @@ export function outboundTrailers(
   const kept: string[] = []
   for (let i = 0; i < trailers.length; i += 2) {
     const plain = plainName(nameAt(trailers, i))
-    if (!isBarredFromTrailers(plain) && !names.includes(plain))
+    if (!isBarredFromTrailers(plain) && !isOneOfNames(plain, names))
       kept.push(nameAt(trailers, i), valueAt(trailers, i))
   }
   return kept

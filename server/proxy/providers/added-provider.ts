@@ -3,6 +3,7 @@
 import { dialled } from '../../config/setting-kinds.ts'
 import type { BodyRule } from './body-rule.ts'
 import { belowAnyPath, withAdded } from './added-endpoints.ts'
+import { atGateway } from './gateway-rules.ts'
 import { isOneOf } from './host-patterns.ts'
 import { OPENAI_PREFIXES } from './id-spelling.ts'
 import { BODY, toolsIn } from './body-rules.ts'
@@ -49,7 +50,7 @@ function spokenRow({ id, origin, speaks }: CustomProvider, host: string): Provid
     name: id,
     base: `${origin}${pathname === '/' ? '' : pathname}`,
     hosts: [host],
-    endpoints: belowAnyPath(row.endpoints),
+    endpoints: belowAnyPath(row.endpoints.map(atGateway)),
     anyIds: true,
   }
 }
@@ -77,59 +78,16 @@ function rowAt(row: ProviderRow, host: string): ProviderRow {
   return isOneOf(host, row.elsewhere?.hosts ?? []) ? { ...main, ...row.elsewhere } : main
 }
 
-/**
- * An added provider may be a gateway, which can be told to run other models: LiteLLM by any of
- * these (docs.litellm.ai/docs/proxy/client_side_fallbacks, …/reliability), and `extra_body` may be
- * put over the body.
- */
+/** The tools of a gateway may name other models, too. */
 const GATEWAY_BODY: Partial<BodyRule> = {
-  also: [
-    ...(BODY.also ?? []),
-    'extra_body.model',
-    'extra_body.models[]',
-    'tools[].parameters.model',
-  ],
-  stored: [
-    'fallbacks',
-    'context_window_fallbacks',
-    'context_window_fallback_dict',
-    'content_policy_fallbacks',
-    'fallback_models',
-    'preset',
-    'prompt_id',
-    'user_config',
-    'model_list',
-    'api_base',
-    'base_url',
-    'custom_llm_provider',
-    'deployment_id',
-    'litellm_params',
-    'plugins',
-    ...['fallbacks', 'tools', 'preset', 'plugins'].map((name) => `extra_body.${name}`),
-  ],
+  also: [...(BODY.also ?? []), 'tools[].parameters.model'],
   tools: toolsIn('', GATEWAY_TOOLS),
 }
 
-/**
- * Headers by which gateways choose a provider, an address or a model:
- * portkey.ai/docs/api-reference/inference-api/headers,
- * docs.helicone.ai/helicone-headers/header-directory
- */
-const GATEWAY_HEADERS = [
-  'x-portkey-config',
-  'x-portkey-provider',
-  'x-portkey-custom-host',
-  'helicone-target-url',
-  'helicone-openai-api-base',
-  'helicone-fallbacks',
-]
-
 /** An added provider: a server that speaks OpenAI's dialect below any path. */
-const COMPATIBLE = ['', '/{base*}']
-  .flatMap((prefix) => [...compatibleRows(prefix, GATEWAY_BODY), ...videoRows(prefix)])
-  .map((row) =>
-    row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: GATEWAY_HEADERS } } : row,
-  )
+const COMPATIBLE = ['', '/{base*}'].flatMap((prefix) =>
+  [...compatibleRows(prefix, GATEWAY_BODY), ...videoRows(prefix)].map(atGateway),
+)
 const customRow = (custom: CustomProvider): ProviderRow => ({
   id: custom.id,
   name: custom.id,

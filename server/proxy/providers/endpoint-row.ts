@@ -18,9 +18,10 @@ export type EndpointClass =
 /**
  * The place of the model. `path`: the pattern's `{model}`, or the row's `modelName`, and the body
  * may not name another. `body`: JSON or multipart. `header`: one of `headers`, in lower case, or
- * the query's `parameter`. `query`: `?model=`, or another `parameter`; `qualifiers` are parameters
- * that select another model with the same name, so scoped keys may not send them. `stored`: not in
- * the request, so scoped keys are refused.
+ * the query's `parameter`. Where the model is not in a header, no header of `headers` may name
+ * another; `*model` is each with "model" in its name. `query`: `?model=`, or another `parameter`;
+ * `qualifiers` are parameters that select another model with the same name, so scoped keys may not
+ * send them. `stored`: not in the request, so scoped keys are refused.
  */
 export type ModelPlace =
   | {

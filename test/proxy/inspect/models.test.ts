@@ -16,7 +16,10 @@ import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { checkScope, readHeld } from './inspected.ts'
 
 const table = createProviderTable({
-  custom: [{ id: 'house-gateway', origin: 'https://llm.example.com' }],
+  custom: [
+    { id: 'house-gateway', origin: 'https://llm.example.com' },
+    { id: 'house-claude', origin: 'https://claude.example.com', speaks: 'anthropic' },
+  ],
   instances: [
     { provider: 'azure', values: { resource: 'acme' } },
     { provider: 'bedrock', values: { region: 'us-east-1' } },
@@ -62,6 +65,7 @@ const BATCH = { id: 'google', path: '/v1beta/models/allowed:batchGenerateContent
 const ROUTER = { id: 'openrouter', path: '/api/v1/chat/completions' }
 const MISTRAL = { id: 'mistral', path: '/v1/chat/completions' }
 const GATEWAY = { id: 'house-gateway', path: '/v1/chat/completions' }
+const SPOKEN = { id: 'house-claude', path: '/v1/messages' }
 const CLAUDE = { id: 'anthropic', path: '/v1/messages' }
 const CLAUDE_BATCH = { id: 'anthropic', path: '/v1/messages/batches' }
 const RESPONSES = { path: '/v1/responses' }
@@ -732,6 +736,70 @@ const cases: [name: string, request: Case, expected: string][] = [
     { ...GATEWAY, body: '{"model":"allowed","fallbacks":["other"]}' },
     NO,
   ],
+  [
+    'router settings of an added provider',
+    {
+      ...GATEWAY,
+      body: '{"model":"allowed","router_settings_override":{"fallbacks":[{"allowed":["other"]}]}}',
+    },
+    NO,
+  ],
+  [
+    'router settings of an added provider, in `extra_body`',
+    { ...GATEWAY, body: '{"model":"allowed","extra_body":{"router_settings_override":{}}}' },
+    NO,
+  ],
+  [
+    'a change of the body by an added provider',
+    {
+      ...GATEWAY,
+      body: '{"model":"allowed","tensorzero::extra_body":[{"pointer":"/model","value":"other"}]}',
+    },
+    NO,
+  ],
+  [
+    'a list of models of an added provider',
+    { ...GATEWAY, scope: ['allow*'], body: '{"model":"allowed,other"}' },
+    NO,
+  ],
+  [
+    'a header of an added provider that names another model',
+    {
+      ...GATEWAY,
+      headers: [...JSON_TYPE, 'X-Gateway-Model-Name-Rewrite', 'other'],
+      body: '{"model":"allowed"}',
+    },
+    NO,
+  ],
+  [
+    'a header of an added provider that names an allowed model',
+    {
+      ...GATEWAY,
+      headers: [...JSON_TYPE, 'X-Gateway-Model-Name-Rewrite', 'allowed'],
+      body: '{"model":"allowed"}',
+    },
+    'ok allowed,allowed',
+  ],
+  [
+    'fallbacks of an added provider that speaks a dialect',
+    { ...SPOKEN, body: '{"model":"allowed","fallbacks":[{"allowed":["other"]}]}' },
+    NO,
+  ],
+  [
+    'router settings of an added provider that speaks a dialect',
+    { ...SPOKEN, body: '{"model":"allowed","router_settings_override":{}}' },
+    NO,
+  ],
+  [
+    'a header of an added provider that speaks a dialect',
+    {
+      ...SPOKEN,
+      headers: [...JSON_TYPE, 'X-Portkey-Config', 'pc-other'],
+      body: '{"model":"allowed"}',
+    },
+    NO,
+  ],
+  ['a dialect of an added provider', { ...SPOKEN, body: '{"model":"allowed"}' }, 'ok allowed'],
   ['a preset', { ...ROUTER, body: '{"model":"allowed","preset":"mine"}' }, NO],
   [
     'a plugin with a model',
