@@ -2,6 +2,7 @@
 // with the writer's marks in place, and adds only the backslashes without which typed characters
 // would have a meaning. Rules: CommonMark 0.31 (https://spec.commonmark.org/0.31.2/), GFM
 // (https://github.github.com/gfm/), `$` as in micromark's math.
+import { escapeDirectives } from './escape/directives.ts'
 import { escapeLiterals } from './escape/literals.ts'
 import { tagBrokenMarks } from './escape/marks.ts'
 import { breakAutolinks, escapeClosingSequence, escapeLineStarts } from './escape/line-starts.ts'
@@ -21,6 +22,7 @@ export function escapeLine(draft: Draft): string {
   if (draft.position === 'paragraph' || draft.position === 'item')
     escapeLineStarts(draft, typed, escapes)
   if (draft.position === 'heading') escapeClosingSequence(draft, escapes)
+  if (draft.syntax.directives) escapeDirectives(draft, escapes)
   breakAutolinks(draft, escapes)
   return apply(draft, tagged, escapes)
 }

@@ -32,6 +32,7 @@ export function writeInline(
     if (
       !HAS_SPECIAL.test(value) &&
       !(syntax.obsidian && OBSIDIAN_SYNTAX.test(value)) &&
+      !(syntax.directives && value.includes(':')) &&
       !value.includes('\n') &&
       position !== 'heading' &&
       (position === 'cell' || !BLOCK_START.test(value))

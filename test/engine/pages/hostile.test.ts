@@ -97,3 +97,45 @@ test("typed text reads as typed in Obsidian, whose own syntax others don't know"
   const plain = await bodyFor('gfm')
   assert.deepEqual(plain.slice(0, 2), ['a %%hidden%% b', '%%'])
 })
+
+/** TABLE of texts with colons and what they become for Docusaurus. */
+const WITH_COLONS: [typed: string, markdown: string][] = [
+  [':::note', '\\:::note'],
+  ['::before', '\\::before'],
+  ['::before and after', '::before and after'],
+  ['<a href="https://example.com">::after</a>', '[::after](https://example.com)'],
+  ['::icon[x]', '\\:\\:icon[x]'],
+  ['x:string[] and m:dict{} y', 'x\\:string[] and m\\:dict{} y'],
+  ['set a:b{}', 'set a\\:b{}'],
+  ['at 12:30[1]', 'at 12\\:30[1]'],
+  ['12:30 a:b :smile: std::vector[int]', '12:30 a:b :smile: std::vector[int]'],
+  ['a:b[c and a:b d', 'a:b[c and a:b d'],
+  ['see:<a href="https://example.com">x</a>', 'see:[x](https://example.com)'],
+  ['see:this<a href="https://example.com">x</a>', 'see\\:this[x](https://example.com)'],
+  ['<code>x:list[int]</code>', '`x:list[int]`'],
+  ['https://example.com/a:b[1] x', 'https\\://example.com/a\\:b[1] x'],
+]
+
+test('typed colons read as typed in Docusaurus, where they begin directives', async (t) => {
+  const body = WITH_COLONS.map(([typed]) => `<p>${typed}</p>`).join('')
+  const entries = [
+    {
+      name: 'Home.html',
+      data: pageHtml(
+        'Home',
+        `${body}<ul class="bulleted-list"><li>::x</li></ul><h2>a:b[c]</h2><table class="simple-table"><tbody><tr><td>::x</td><td>a:b[c]</td></tr></tbody></table>`,
+      ),
+    },
+  ]
+  const files = await folderOf(temporaryFolder(t), entries, { flavor: 'docusaurus' })
+  const blocks = files.get('Home.md')!.toString().trimEnd().split('\n\n')
+  assert.deepEqual(
+    blocks.slice(-3 - WITH_COLONS.length, -3),
+    WITH_COLONS.map(([, markdown]) => markdown),
+  )
+  assert.deepEqual(blocks.slice(-3), [
+    '- \\::x',
+    '### a\\:b[c]',
+    '|  |  |\n| --- | --- |\n| ::x | a\\:b[c] |',
+  ])
+})

@@ -1,6 +1,7 @@
 // Escapes characters that have a meaning because of their place in the line: at its start, at its
 // end, and in an address.
 import type { Draft } from '../line-draft.ts'
+import { beginsDirective } from './directives.ts'
 
 /**
  * TABLE of blocks that the start of a line could begin: the test, and the lines that it applies to.
@@ -57,7 +58,7 @@ function escapeLineStart(
     for (let at = from; at === from || (text[at] === first && typed[at] === 1); at++)
       escapes[at] = 1
   }
-  if (draft.syntax.directives && line.startsWith(':::')) escapes[from] = 1
+  if (draft.syntax.directives && beginsDirective(text.slice(from, end))) escapes[from] = 1
   for (const row of LINE_STARTS) {
     if (
       row.only === 'item'
