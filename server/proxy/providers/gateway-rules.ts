@@ -1,6 +1,7 @@
 // A server that the operator adds may be a gateway, which a request can tell to run other models
 // than the one it names. For keys with models, whatever could do that is refused.
-import type { BodyRule, EndpointRow } from './endpoint-row.ts'
+import type { BodyRule } from './body-rule.ts'
+import type { EndpointRow } from './endpoint-row.ts'
 
 /**
  * Fields with which gateways choose a model, or the server that runs it: LiteLLM
