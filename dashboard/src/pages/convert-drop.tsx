@@ -24,20 +24,10 @@ export function usePreventFileNavigation(): void {
 /** Files can hardly be dragged with a finger. */
 const canDrop = matchMedia('(hover: hover)').matches
 
-/** Default limits, until the server's are loaded. */
-const LIMITS = {
-  html_bytes: null,
-  zip_bytes: null,
-  archive_entries: null,
-  page_bytes: null,
-  pages_bytes: null,
-  parts_bytes: null,
-} as const
-
 /** The area that takes exported files, by drop or by file dialog. */
 export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const [over, setOver] = useState(false)
-  const limits = useLimits().data ?? LIMITS
+  const limits = useLimits().data
   const drop = (event: DragEvent): void => {
     event.preventDefault()
     setOver(false)
@@ -56,14 +46,7 @@ export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void })
       onDrop={drop}
     >
       <strong>{canDrop ? 'Drop one or more exports here' : 'Choose one or more exports'}</strong>
-      <p>
-        .html up to {bytes(limits.html_bytes)}, .zip up to {bytes(limits.zip_bytes)}
-      </p>
-      <p className="dimmed">
-        A .zip may hold {fullCount(limits.archive_entries)} files, with pages of up to{' '}
-        {bytes(limits.page_bytes)} each and {bytes(limits.pages_bytes)} together. Archives inside it
-        (“-Part-1.zip”): up to {bytes(limits.parts_bytes)} together.
-      </p>
+      <Limits limits={limits} />
       <FileButton
         multiple
         accept=".html,.htm,.zip"
@@ -77,6 +60,23 @@ export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void })
         )}
       </FileButton>
     </div>
+  )
+}
+
+/** What may be uploaded. Its lines keep their place until the limits are known. */
+function Limits({ limits }: { limits: ReturnType<typeof useLimits>['data'] }) {
+  const hidden = limits === undefined ? css.unknown : ''
+  return (
+    <>
+      <p className={hidden}>
+        .html up to {bytes(limits?.html_bytes ?? 0)}, .zip up to {bytes(limits?.zip_bytes ?? 0)}
+      </p>
+      <p className={`dimmed ${hidden}`}>
+        A .zip may hold {fullCount(limits?.archive_entries ?? 0)} files, with pages of up to{' '}
+        {bytes(limits?.page_bytes ?? 0)} each and {bytes(limits?.pages_bytes ?? 0)} together.
+        Archives inside it (“-Part-1.zip”): up to {bytes(limits?.parts_bytes ?? 0)} together.
+      </p>
+    </>
   )
 }
 

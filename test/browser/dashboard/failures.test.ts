@@ -58,6 +58,18 @@ const FAILURES: readonly Failure[] = [
   },
 ]
 
+test('limits that cannot be loaded are not shown as dashes', async (t) => {
+  const site = await shareSite()
+  const { page } = await visit(t, site, await site.setUp())
+  await page.route('**/api/v1/limits', (route) => route.fulfill({ status: 500 }))
+  await page.goto(`${site.url}/convert`)
+  await page.getByRole('button', { name: 'Choose files' }).waitFor()
+  assert.equal(await page.getByText('up to').first().isVisible(), false)
+  await page.unrouteAll()
+  await page.reload()
+  await page.getByText('.html up to 10 MB, .zip up to 50 MB').waitFor()
+})
+
 test('a refused change is reported and the old values stay', async (t) => {
   const site = await shareSite()
   const cookie = await site.setUp()
