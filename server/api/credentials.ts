@@ -1,5 +1,6 @@
 // /api/v1/credentials: provider credentials, for administrators. Their secrets are never shown
 // again.
+import { nearestName } from '../common/nearest-name.ts'
 import { countedListOf, whole, type Api } from './api.ts'
 import { isoTime } from '../common/clock.ts'
 import { fieldError, invalidField, type FieldError } from '../common/errors.ts'
@@ -71,7 +72,7 @@ function createRoute(store: Store, proxied: Proxied, clock: () => number): Route
       const row = await createCredential(store, proxied.master, body, isStored, now)
       await proxied.refresh()
       // Another process may have just deleted the provider.
-      if (!row) throw invalidField('provider', unknownProvider(proxied))
+      if (!row) throw invalidField('provider', unknownProvider(proxied, body.provider))
       if (query.test === 'true') await testCredential(store, proxied, row.id, clock)
       return showStored(store, proxied, row, clock())
     },
@@ -155,11 +156,11 @@ async function showStored(store: Store, health: Health, row: ShownCredential, no
   return withHealth(row, 'stored', health, await lastTests(store), now)
 }
 
-function unknownProvider({ table }: Pick<Proxied, 'table'>): string {
-  return `Must be one of ${table()
-    .providers.map(({ id }) => id)
-    .toSorted()
-    .join(', ')}.`
+function unknownProvider({ table }: Pick<Proxied, 'table'>, given: string): string {
+  const ids = table().providers.map(({ id }) => id)
+  const nearest = nearestName(given, ids)
+  const hint = nearest === null ? '' : ` Did you mean "${nearest}"?`
+  return `Must be one of ${ids.toSorted().join(', ')}.${hint}`
 }
 
 function providerError(
@@ -167,7 +168,7 @@ function providerError(
   { provider }: { provider?: string },
 ): FieldError | null {
   if (provider === undefined || proxied.table().byId(provider)) return null
-  return fieldError('provider', unknownProvider(proxied))
+  return fieldError('provider', unknownProvider(proxied, provider))
 }
 
 /** The field error for a missing part of the provider's host name; null if all are there. */

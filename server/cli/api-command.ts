@@ -94,6 +94,8 @@ export function apiCommand({
         values,
         args,
         now: Date.now(),
+      }).catch((error: unknown) => {
+        throw error instanceof ApiError ? new ApiError(error.problem, row.args) : error
       })
       await printResult(result, values.flag('json'))
     },

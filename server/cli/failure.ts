@@ -21,8 +21,9 @@ export class ApiError extends Error {
   override name = 'ApiError'
   readonly problem: ProblemDetails
 
-  constructor(problem: ProblemDetails) {
-    super(errorMessage(problem))
+  /** @param args the command's arguments, as `Command.args`; all other fields are its options */
+  constructor(problem: ProblemDetails, args = '') {
+    super(errorMessage(problem, args))
     this.problem = problem
   }
 }
@@ -95,17 +96,19 @@ const COMMAND_SENTENCES: Partial<Record<ErrorCode, string>> = {
   token_not_found: 'No API token of this account has this id. "tollmark tokens list" lists them.',
 }
 
-/** One line for each invalid field, with the name of its option; otherwise one sentence. */
-function errorMessage({ code, detail, errors = [] }: ProblemDetails): string {
+/** One line for each invalid field, with its name on the command line; otherwise one sentence. */
+function errorMessage({ code, detail, errors = [] }: ProblemDetails, args: string): string {
   if (errors.length === 0) return COMMAND_SENTENCES[code] ?? detail
   return errors
     .map((error) =>
-      error.param === '' ? error.detail : `${optionName(error.param)}: ${error.detail}`,
+      error.param === '' ? error.detail : `${shownName(error.param, args)}: ${error.detail}`,
     )
     .join('\n')
 }
 
-function optionName(param: string): string {
+/** `--expires` for an option, `ROLE` for an argument. */
+function shownName(param: string, args: string): string {
   const [field = ''] = param.split('.')
+  if (args.includes(`<${field}>`)) return field.toUpperCase()
   return `--${(OPTION_NAMES[field] ?? field).replaceAll('_', '-')}`
 }

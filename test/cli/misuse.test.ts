@@ -126,6 +126,7 @@ const FAILURES: [args: string[], line: RegExp][] = [
     /^--providers: There is no provider "opnai"\. Choose from alibaba, .*, openai, .*\.$/,
   ],
   [key('--origins', 'app'), /^--origins: Must be an origin such as https:\/\/app\.example\.com\.$/],
+  [['accounts', 'role', 'admin', 'boss'], /^ROLE: Must be one of "admin", "member"\.$/],
   [['tokens', 'revoke', 'tok_x'], /^No API token .* "tollmark tokens list" lists them\.$/],
   [['keys', 'show', '../accounts'], /^No key .*$/],
   [

@@ -15,8 +15,9 @@ export const VERIFY: Command = {
     { flags: '--all', summary: 'also read the days that an earlier run has proved' },
     JSON_OPTION,
   ],
-  notes:
-    'Proves that no key ever exceeded its limit in any 60 seconds; exit code 1 if one did. A day that is over is read once: its totals and a digest of its rows are kept. --all reads every row, and compares the digests.',
+  notes: `The exit code is 1 if a key exceeded its limit in any 60 seconds, or if rows are missing or changed. A day that
+is over is read only once: its totals and a digest of its rows are kept. --all reads every row again, and compares
+the digests.`,
   examples: ['tollmark verify', 'tollmark verify --all'],
   run: async (values) => {
     const { openStore } = await import('../../store/open.ts')
