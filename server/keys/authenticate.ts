@@ -17,6 +17,12 @@ export type Authenticated =
       readonly message: string
     }
 
+/** What the caller of a key that has ended can do. */
+const ANOTHER_KEY = 'Use another one, or ask the operator of this proxy.'
+
+/** An API token, alone or after an authentication scheme. */
+const API_TOKEN = /^(?:\w+ +)?tmt_/
+
 /** Compared with if the key does not exist, so that an unknown key takes the same time. */
 const EMPTY_HASH = Buffer.alloc(32)
 
@@ -47,6 +53,8 @@ function verify(keys: KeyCache, credential: string): VerifiedCredential | string
   if (known !== undefined && keys.find(known.publicId) === known.found) return known
   const secret = CREDENTIAL.exec(credential)?.[1]
   const publicId = secret === undefined ? undefined : parsePublicId('tmk', secret)
+  if (API_TOKEN.test(credential))
+    return 'This is an API token, which works only under /api. Send a proxy key, which begins with tmk_.'
   if (secret === undefined || publicId === undefined)
     return 'The API key is not valid. A proxy key begins with tmk_; check that it was copied completely.'
   const found = keys.find(publicId)
@@ -83,14 +91,22 @@ export function authenticate(
   const { found, accepted } = verified
   const { key } = found
   if (key.disabled || keys.isDisabled(key.accountId))
-    return { ok: false, code: 'api_key_disabled', message: 'The API key is disabled.' }
+    return {
+      ok: false,
+      code: 'api_key_disabled',
+      message: `The API key is disabled. ${ANOTHER_KEY}`,
+    }
   if (key.expiresAt !== null && key.expiresAt <= now)
-    return { ok: false, code: 'api_key_expired', message: 'The API key has expired.' }
+    return {
+      ok: false,
+      code: 'api_key_expired',
+      message: `The API key has expired. ${ANOTHER_KEY}`,
+    }
   if (found.expiresAt !== null && found.expiresAt <= now)
     return {
       ok: false,
       code: 'api_key_expired',
-      message: 'This secret of the API key was replaced by a newer one.',
+      message: 'This secret of the API key was replaced by a newer one. Use the newer one.',
     }
   if (
     key.allowedOrigins !== null &&

@@ -1,5 +1,5 @@
-// Parses the raw target of a proxied request into an upstream address, or refuses it. Step 1 of the
-// contract. `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are two spellings of one
+// Parses the raw target of a proxied request into an upstream address, or refuses it. Step 1 of
+// pipeline.ts. `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are two spellings of one
 // address, with the same rules.
 import { addressContainsKey, type QueryCredential } from './authenticate-request.ts'
 

@@ -1,4 +1,4 @@
-// Whom a header proves: step 2 of the contract.
+// Whom a header proves: step 2 of pipeline.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { authenticate, normalizeOrigin } from '../../server/keys/authenticate.ts'

@@ -1,4 +1,4 @@
-// The pool, which selects the credential for a request. Step 7 of the contract.
+// The pool, which selects the credential for a request. Step 7 of pipeline.ts.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { hash } from 'node:crypto'
 import {

@@ -137,7 +137,7 @@ class JsonBody implements BodyScanner {
     return certain
       ? null
       : ambiguous(
-          'The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.',
+          'The body is not valid JSON (one value, in UTF-8 without a byte order mark), or is nested too deeply.',
         )
   }
 }

@@ -1,4 +1,4 @@
-// Decides which models a request can reach. Step 5 of the contract: if that cannot be known, the
+// Decides which models a request can reach. Step 5 of pipeline.ts: if that cannot be known, the
 // request is refused.
 import { withoutSecrets } from '../../common/secrets.ts'
 import type { Scope } from '../../keys/scope.ts'

@@ -1,5 +1,5 @@
 // Finds the endpoint of a request, by its method and path, and decides who may call it. Steps 4 and
-// 5 of the contract.
+// 5 of pipeline.ts.
 import { closedEverywhere } from './closed.ts'
 import type { Asks, EndpointRow } from './endpoint-row.ts'
 import { bodyRuleOf, PLACES, type FoundRow } from './endpoint-table.ts'

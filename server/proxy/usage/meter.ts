@@ -1,5 +1,5 @@
 // Reads from the bytes of a response in transit how many tokens it used and which objects it
-// created. Step 9 of the contract. It never delays or changes a byte: it gets a copy of each chunk,
+// created. Step 9 of pipeline.ts. It never delays or changes a byte: it gets a copy of each chunk,
 // and compressed responses are decoded separately.
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import { NO_BYTES, valueOf, valuesOf } from '../../http1/header-fields.ts'

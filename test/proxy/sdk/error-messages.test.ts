@@ -45,19 +45,24 @@ const TABLE: Refused[] = [
   },
   {
     code: 'invalid_api_key',
+    says: /^This is an API token, which works only under \/api\. Send a proxy key/,
+    secret: () => Promise.resolve('tmt_of_an_account'),
+  },
+  {
+    code: 'invalid_api_key',
     says: /^The API key is not valid\. It may have been revoked\./,
     secret: keyAfter(({ running }, id) => revokeKey(running.store, id, null, Date.now())),
   },
   {
     code: 'api_key_disabled',
-    says: /^The API key is disabled\./,
+    says: /^The API key is disabled\. Use another one,/,
     secret: keyAfter(({ running }, id) =>
       changeKey(running.store, id, null, { disabled: true }, Date.now()),
     ),
   },
   {
     code: 'api_key_expired',
-    says: /^The API key has expired\./,
+    says: /^The API key has expired\. Use another one,/,
     secret: keyWith({ expires_at: 1 }),
   },
   {
@@ -81,7 +86,7 @@ const TABLE: Refused[] = [
   },
   {
     code: 'ambiguous_body',
-    says: /^The body is not exactly one JSON value/,
+    says: /^The body is not valid JSON \(/,
     secret: keyWith({ models: ['*'] }),
     bends: (_, body) => ({ body: `${body}}` }),
   },
