@@ -17,14 +17,17 @@ const bin = (name: string) => join(root, 'node_modules', ...name.split('/'))
 const [onlyChecks, patterns] =
   process.argv[2] === 'check' ? [true, []] : [false, process.argv.slice(2)]
 
-/** Files that match a pattern. @throws Error if there are none: it is misspelt */
+/** Files that match a pattern. Ends the process if there are none: it is misspelt. */
 function matching(pattern: string): string[] {
   const isFolder = statSync(join(root, pattern), { throwIfNoEntry: false })?.isDirectory() ?? false
   const files = globSync(isFolder ? join(pattern, '**/*.test.ts') : pattern, {
     cwd: root,
     exclude: ['**/node_modules/**'],
   }).filter((file) => file.endsWith('.test.ts'))
-  if (files.length === 0) throw new Error(`No test file matches ${pattern}.`)
+  if (files.length === 0) {
+    console.error(`No test file matches ${pattern}. Give a *.test.ts file, a folder or a pattern.`)
+    process.exit(2)
+  }
   return files
 }
 
