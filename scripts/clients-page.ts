@@ -25,5 +25,5 @@ function section(name: string, setups: readonly ClientSetup[]): string {
     const { where, lines } = fillTemplate(setup, 'http://localhost:8484', 'tmk_…')
     return `\nFor \`${setup.provider}\`, ${where}:\n\n\`\`\`\n${lines.join('\n')}\n\`\`\`\n\nSource: ${setup.source}\n`
   })
-  return `\n## ${name}\n\n\`tollmark env ${setups[0]?.id}\`\n${blocks.join('')}`
+  return `\n## ${name}\n\n\`npx tollmark env ${setups[0]?.id}\`\n${blocks.join('')}`
 }
