@@ -104,9 +104,10 @@ const LAST_RESPONSE_MS = 100
 /** A turn of the event loop in which nothing else happened takes less (milliseconds). */
 const QUIET_TURN_MS = 0.1
 /**
- * After this many turns of the event loop, the listening socket of a busy server is closed anyway.
+ * After this time, the listening sockets of a busy server are closed anyway (milliseconds): the
+ * process may have three seconds left.
  */
-const MAX_BUSY_TURNS = 1_000
+const MAX_BUSY_MS = 1_000
 
 /** Why an address cannot be listened on. */
 export class ListenError extends Error {
@@ -229,8 +230,9 @@ class Listener {
 
   async close({ graceMs, idleMs = 0, force }: CloseOptions): Promise<void> {
     const closed: Promise<void>[] = []
+    const latest = performance.now() + MAX_BUSY_MS
     for (const server of this.#servers) {
-      await this.#quietTurn()
+      if (server.listening) await this.#quietTurn(latest)
       closed.push(stopAccepting(server))
     }
     this.#closeAfterResponses(idleMs)
@@ -282,13 +284,14 @@ class Listener {
   }
 
   /**
-   * Resolves right after the event loop has polled its sockets and found nothing. The kernel resets
-   * connections that wait to be accepted when their socket is closed, so it must be closed before
-   * the next one arrives.
+   * Resolves right after the event loop has polled its sockets and found nothing, or at `latest`.
+   * The kernel resets connections that wait to be accepted when their socket is closed, so it must
+   * be closed before the next one arrives.
    */
-  async #quietTurn(): Promise<void> {
-    for (let turn = 0; turn < MAX_BUSY_TURNS; turn++) {
-      const [start, accepted] = [performance.now(), this.#accepted]
+  async #quietTurn(latest: number): Promise<void> {
+    for (let start = 0; start < latest;) {
+      start = performance.now()
+      const accepted = this.#accepted
       await new Promise((resolve) => setImmediate(resolve))
       if (accepted === this.#accepted && performance.now() - start < QUIET_TURN_MS) return
     }

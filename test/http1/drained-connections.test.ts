@@ -129,3 +129,19 @@ const refuses = ({ port }: RunningServer): Promise<boolean> =>
     socket.once('error', () => resolve(true))
     socket.once('connect', () => socket.destroy() && resolve(false))
   })
+
+test('an event loop that is never quiet delays the end of accepting by a second at most', async (t) => {
+  const server = await listenOn(answer)
+  let isBusy = true
+  t.after(() => (isBusy = false))
+  const work = (): void => {
+    for (const start = performance.now(); performance.now() < start + 1;);
+    if (isBusy) setImmediate(work)
+  }
+  work()
+  const start = performance.now()
+  await server.close({ graceMs: 0 })
+  await server.close({ graceMs: 0 })
+  // Each of the sockets would have waited for a thousand turns: eight seconds in all.
+  assert.ok(performance.now() - start < 4_000)
+})
