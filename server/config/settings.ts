@@ -124,12 +124,13 @@ export function unknownSettings(
     ...rows().map((row) => row.name),
     ...added.map(({ credential }) => credential?.env),
   ])
-  const ours = rows().flatMap(({ name }) => (name.startsWith(OURS) ? name.slice(OURS.length) : []))
+  const byShortName = new Map(rows().map(({ name }) => [name.replace(OURS, ''), name]))
   return Object.keys(env)
     .filter((name) => name.startsWith(OURS) && !known.has(name))
     .map((name) => {
-      const nearest = nearestName(name.slice(OURS.length), ours)
-      return nearest === null ? { name } : { name, did_you_mean: OURS + nearest }
+      const nearest = nearestName(name.replace(OURS, ''), [...byShortName.keys()])
+      const did_you_mean = byShortName.get(nearest ?? '')
+      return did_you_mean === undefined ? { name } : { name, did_you_mean }
     })
 }
 

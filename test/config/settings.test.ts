@@ -224,6 +224,10 @@ test('an unknown variable that looks like ours is reported', () => {
     unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_DATA: 'x', HOME: 'x', TOLLMARK_NONSENSE: '' }),
     [mistyped, { name: 'TOLLMARK_NONSENSE' }],
   )
+  assert.deepEqual(unknownSettings({ TOLLMARK_PORT: '80', TOLLMARK_OPENAI_API_KEY: 'x' }), [
+    { name: 'TOLLMARK_PORT', did_you_mean: 'PORT' },
+    { name: 'TOLLMARK_OPENAI_API_KEY', did_you_mean: 'OPENAI_API_KEY' },
+  ])
   const added = [
     {
       id: 'own',
