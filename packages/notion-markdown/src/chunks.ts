@@ -238,9 +238,24 @@ function textOf(markdown: string, { header, parts }: Packed): string {
   return header ? `${outdented(markdown, header.start, header.end)}\n${text}` : text
 }
 
-/** Lines from the beginning of the line of `start`, without its indent. */
+/** Lines from the beginning of the line of `start`, without the indents of the first. */
 function outdented(markdown: string, start: number, end: number): string {
   const text = markdown.slice(markdown.lastIndexOf('\n', start - 1) + 1, end)
-  const indent = text.search(/[^ ]|$/)
-  return indent === 0 ? text : text.replace(new RegExp(`^ {1,${indent}}`, 'gm'), '')
+  // Before the first quote's mark, and after each.
+  const [first = ''] = /^[ >]*/.exec(text) ?? []
+  const indents = first.split('>').map(excessOf)
+  if (indents.every((indent) => indent === 0)) return text
+  return text.replace(LINE_MARK, (mark) =>
+    mark
+      .split('>')
+      .map((spaces, i) => spaces.slice(Math.min(indents[i] ?? 0, excessOf(spaces, i))))
+      .join('>'),
+  )
 }
+
+/** What lines begin with in lists and quotes. */
+const LINE_MARK = /^[ >]*/gm
+
+/** The spaces before a quote's mark, or after it, without the one that belongs to it. */
+const excessOf = (spaces: string, marks: number): number =>
+  Math.max(0, spaces.length - (marks === 0 ? 0 : 1))

@@ -154,3 +154,14 @@ test('nested items of a split list stay a list', async () => {
     assert.deepEqual(new Set(children.map(({ type }) => type)), new Set(['list']), text)
   }
 })
+
+test('paragraphs of a split list in a quote stay paragraphs', async () => {
+  const long = `<p>${words(200)}</p>`
+  const deep = `<ul class="bulleted-list"><li>top<ul class="bulleted-list"><li>mid<blockquote>${long.repeat(3)}</blockquote>${long.repeat(3)}</li></ul></li></ul>`
+  const chunks = await chunksOf(pageOf(`<blockquote>quote${deep}</blockquote>`))
+  assert.ok(chunks.length > 6)
+  for (const { text } of chunks) {
+    const extensions = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }
+    assert.doesNotMatch(JSON.stringify(fromMarkdown(text, extensions)), /"type":"code"/, text)
+  }
+})
