@@ -25,6 +25,7 @@ import { constants, setPriority } from 'node:os'
 import { Socket } from 'node:net'
 import { join, relative } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { doOnce } from './build-lock.ts'
 
 const here = import.meta.dirname
 const dist = join(here, 'dist')
@@ -37,6 +38,7 @@ const SOURCES = [
   'index.html',
   'vite.config.ts',
   'build.ts',
+  'build-lock.ts',
   '../server/common/clients.ts',
   '../package-lock.json',
 ]
@@ -174,4 +176,7 @@ function compress(folder: string): void {
   }
 }
 
-if (import.meta.main) await build()
+if (import.meta.main) {
+  mkdirSync(dist, { recursive: true })
+  await doOnce(join(dist, 'building'), isCurrent, build)
+}

@@ -171,8 +171,14 @@ const AREAS: Area[] = [
     node: ['path'],
   },
   {
-    path: 'dashboard/build.ts',
+    path: 'dashboard/build-lock.ts',
     from: [],
+    packages: [],
+    node: ['fs', 'timers'],
+  },
+  {
+    path: 'dashboard/build.ts',
+    from: ['dashboard/build-lock.ts'],
     packages: ['vite'],
     node: ['child_process', 'crypto', 'events', 'fs', 'net', 'os', 'path', 'zlib'],
   },
