@@ -1,9 +1,9 @@
 // What the inspection of request bodies costs, by the shape of the body, for a key with models and
 // one without: bytes per second; the time at 4n compared with n; and the longest step, which limits
-// how long other requests wait (a slice is SLICE_MS, a short step and a long one). `npm run bench --
-// inspect [TEXT …]` (parts of shapes' names), `--size MB` (4n, default 64). The best of many runs
-// over 256 KB; a plain loop over the same bytes shows how slow the machine is. Exits with 1 if a
-// bar is missed.
+// how long other requests wait (a slice is SLICE_MS, a short step and a long one).
+// `npm run bench -- inspect [TEXT …]` (parts of shapes' names), `--size MB` (4n, default
+// 64). The best of many runs over 256 KB; a plain loop over the same bytes shows how slow the
+// machine is. Exits with 1 if a bar is missed.
 import { parseArgs } from 'node:util'
 import { Inspection } from '../server/proxy/inspect/inspection.ts'
 import { nextStepBytes, SLICE_MS, STEP_BYTES } from '../server/proxy/inspect/scheduler.ts'

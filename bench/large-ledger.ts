@@ -1,7 +1,7 @@
-// A large ledger on a PostgreSQL of its own, a million rows and a partition a day, at several sizes (`--rows
-// N,N,…`, in millions): bytes a row, how long the pages of the dashboard wait for their data, how
-// fast `verify` reads the rows that are new and the days that are sealed; at the end, how long the
-// retention of the oldest day takes. Needs a gigabyte of disk for two million rows.
+// A large ledger on a PostgreSQL of its own, a million rows and a partition a day, at several sizes
+// (`--rows N,N,…`, in millions): bytes a row, how long the pages of the dashboard wait for their
+// data, how fast `verify` reads the rows that are new and the days that are sealed; at the end, how
+// long the retention of the oldest day takes. Needs a gigabyte of disk for two million rows.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

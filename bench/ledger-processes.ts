@@ -1,7 +1,7 @@
 // Whether processes that share keys on PostgreSQL admit as much together as one alone: 20 keys,
 // admissions and settlements, in turns. `--processes 1,4`, `--rows N` and `--callers N` of each
-// process, `--rounds N`; `--delay N` milliseconds between processes and database, there and back. On
-// a PostgreSQL of its own on this machine, with fsync.
+// process, `--rounds N`; `--delay N` milliseconds between processes and database, there and back.
+// On a PostgreSQL of its own on this machine, with fsync.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -126,7 +126,9 @@ async function callsOf(url: string, name: string): Promise<number> {
   return Number((calls as { calls: string }[])[0]?.calls ?? 0)
 }
 
-/** Rows a second of all processes together. @param port of the database, as seen by the processes */
+/**
+ * Rows a second of all processes together. @param port of the database, as seen by the processes
+ */
 async function measure(server: Server, port: number, count: number): Promise<number> {
   const name = `bench_${count}_${Date.now()}`
   await query(server.url, `create database ${name} encoding 'UTF8' template template0`)

@@ -1,7 +1,8 @@
-// Takes PostgreSQL away under load, kills every process with SIGKILL meanwhile, and one once more while
-// the database returns. Everything that the provider received must be in the ledger once, no window may
-// be exceeded, and the processes must recover by themselves. Exits with 1 otherwise. Prints a row for
-// each round. `--seconds N` (of each outage), `--rounds N`, `--callers N` of each kind.
+// Takes PostgreSQL away under load, kills every process with SIGKILL meanwhile, and one once more
+// while the database returns. Everything that the provider received must be in the ledger once, no
+// window may be exceeded, and the processes must recover by themselves. Exits with 1 otherwise.
+// Prints a row for each round. `--seconds N` (of each outage), `--rounds N`, `--callers N` of
+// each kind.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,7 +1,8 @@
-// Upgrades under load from an older revision to this tree: `npm run bench -- upgrade --from REV`.
-// On PostgreSQL it replaces one process after the other, so that older and newer ones run together,
-// also while the ledger gets new partitions: no request may fail. On SQLite it stops the one process and starts the newer one: requests may
-// fail only while nothing listens. Afterwards everything that the provider received must be in the
+// Upgrades under load from an older revision to this tree:
+// `npm run bench -- upgrade --from REV`. On PostgreSQL it replaces one process after the
+// other, so that older and newer ones run together, also while the ledger gets new partitions: no
+// request may fail. On SQLite it stops the one process and starts the newer one: requests may fail
+// only while nothing listens. Afterwards everything that the provider received must be in the
 // ledger once, and `verify` must succeed. Exits with 1 otherwise. `--rounds N`, `--processes N`,
 // `--callers N` of each kind. The older revision runs with this tree's dependencies.
 import { execFileSync } from 'node:child_process'

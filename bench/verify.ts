@@ -1,5 +1,5 @@
-// How fast `verify` reads a ledger: all of it, then with its days sealed. `--rows N`, `--days N`; on
-// SQLite, or with `--postgres` on a server of its own.
+// How fast `verify` reads a ledger: all of it, then with its days sealed. `--rows N`, `--days N`;
+// on SQLite, or with `--postgres` on a server of its own.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

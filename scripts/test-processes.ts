@@ -40,8 +40,8 @@ const LONGEST = [
 ]
 
 /**
- * Areas with fewer files than this share processes, as the folders of an area do: a process for each
- * folder would be 26 more, half a second of CPU each.
+ * Areas with fewer files than this share processes, as the folders of an area do: a process for
+ * each folder would be 26 more, half a second of CPU each.
  */
 const MIN_FILES = 6
 

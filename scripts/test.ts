@@ -75,7 +75,7 @@ const CHECKS: readonly Step[] = [
     args: [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'],
   },
   { name: 'format', args: [bin('oxfmt/bin/oxfmt'), '--check'] },
-  { name: 'width of Markdown pages', args: ['scripts/wrap-pages.ts'] },
+  { name: 'width of pages and comments', args: ['scripts/wrap-pages.ts'] },
   {
     name: 'lint',
     args: [
@@ -120,14 +120,14 @@ const testsOf = (
 })
 
 /**
- * Node's compile cache for all test processes, kept between runs: with it, a CLI command costs
- * 0.12 s of CPU instead of 0.6 s, and a process of tests up to 1.5 s less. Node compares the source.
+ * Node's compile cache for all test processes, kept between runs: with it, a CLI command costs 0.12
+ * s of CPU instead of 0.6 s, and a process of tests up to 1.5 s less. Node compares the source.
  */
 const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'tests')
 
 /**
- * Compiled files at which the cache is deleted, some 250 MB: a run adds up to some thousands that no
- * other uses, because their folders are temporary.
+ * Compiled files at which the cache is deleted, some 250 MB: a run adds up to some thousands that
+ * no other uses, because their folders are temporary.
  */
 const MAX_CACHED = 40_000
 

@@ -1,7 +1,8 @@
 // Wraps the prose of Markdown pages, so that every page has lines of the same width. Tables, code,
 // headings and HTML stay as they are.
 
-const WIDTH = 100
+/** Columns. */
+export const WIDTH = 100
 
 /** The beginning of a list item or a quote, with its marker. */
 const MARKER = /^(?:> ?)+|^(?:[-*+]|\d+[.)]) +/

@@ -1,8 +1,8 @@
 // The provider of the bench, as cheap as possible in Node, so that the CPU goes to the proxies.
 // Every request must have a Content-Length. A request for a stream gets events, each with the time
 // it was sent; a handshake gets a WebSocket; others get 1.5 KB of JSON. Requests for the models
-// `breaks-2000` and `ends-2000` wait for each other: when so many have the head of their response, all
-// are reset at once, or get the rest. The model `gpt-zipped` answers with compressed events.
+// `breaks-2000` and `ends-2000` wait for each other: when so many have the head of their response,
+// all are reset at once, or get the rest. The model `gpt-zipped` answers with compressed events.
 import { createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { serveSocket } from '../../test/support/providers/socket-provider.ts'

@@ -1,5 +1,5 @@
-// Loaded into a server before its own code: notes each entry into a function of the server, with the
-// file that called it, and after each SIGUSR2 writes those since the last one to the file that
+// Loaded into a server before its own code: notes each entry into a function of the server, with
+// the file that called it, and after each SIGUSR2 writes those since the last one to the file that
 // BENCH_ORDER names.
 import { renameSync, writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'

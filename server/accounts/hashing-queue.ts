@@ -2,19 +2,19 @@
 // who sends many attempts would keep all others from signing in.
 //
 // Callers who have hashed least in the last minutes come first. Strangers are counted by address,
-// not by the account they name, because anyone can name any account; a network also counts, as
-// much as sixteen of its addresses. Callers who have proved more are counted by account, as a tenth,
-// and come before strangers with the same count. Among strangers with the same count, the newest
-// comes first: when hundreds of addresses send their first attempt at once, in order of arrival
-// everyone would wait for longer than people and browsers do.
+// not by the account they name, because anyone can name any account; a network also counts, as much
+// as sixteen of its addresses. Callers who have proved more are counted by account, as a tenth, and
+// come before strangers with the same count. Among strangers with the same count, the newest comes
+// first: when hundreds of addresses send their first attempt at once, in order of arrival everyone
+// would wait for longer than people and browsers do.
 
 /** The caller who needs a hash. */
 export interface Hashing {
   /** The client's address; for IPv6 its /64 network. */
   readonly address: string
   /**
-   * The account or link, if the caller has a session or link of it, or it was signed in to from this
-   * address before. Null for a stranger.
+   * The account or link, if the caller has a session or link of it, or it was signed in to from
+   * this address before. Null for a stranger.
    */
   readonly owner: string | null
 }

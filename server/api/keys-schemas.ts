@@ -19,7 +19,9 @@ const Objects = z.enum(['own', 'upstream']).openapi({
     "`own`: objects that the key created or that were shared with it. `upstream`: all objects of the operator's account at the provider; only administrators can set it.",
 })
 
-/** A proxy key as the API shows it, without its secret; `showKeys` in keys/key-record.ts makes it. */
+/**
+ * A proxy key as the API shows it, without its secret; `showKeys` in keys/key-record.ts makes it.
+ */
 export const KeySchema = z
   .object({
     id: z.string(),

@@ -16,7 +16,10 @@ import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from
 
 /** Options of the process besides its settings. */
 interface MainOptions {
-  /** Starts a build of the dashboard; null if none is needed. A worker, which has no pages, does not. */
+  /**
+   * Starts a build of the dashboard; null if none is needed. A worker, which has no pages, does
+   * not.
+   */
   readonly buildDashboard?: () => Promise<unknown> | null
   /** Whether start messages are JSON, one per line. */
   readonly json?: boolean

@@ -49,9 +49,9 @@ async function shutDown(
 }
 
 /**
- * How long an idle connection stays open after a drain (milliseconds): longer than the 4 s for which
- * deploy/nginx.conf keeps its own, which closes them first. nginx checks no `/readyz`: it learns from
- * refused connections that this server is down.
+ * How long an idle connection stays open after a drain (milliseconds): longer than the 4 s for
+ * which deploy/nginx.conf keeps its own, which closes them first. nginx checks no `/readyz`: it
+ * learns from refused connections that this server is down.
  */
 const IDLE_CONNECTIONS_MS = 5_000
 

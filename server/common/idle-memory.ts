@@ -4,9 +4,9 @@
 // memory reducer would free both once the isolate is idle (deps/v8/src/heap/memory-reducer.cc), but
 // it takes an isolate without any allocation outside the young generation for a busy one
 // (ComputeMutatorUtilizationImpl in heap.cc), so an idle server waits for its watchdog: 100 s
-// without a full collection. With `--optimize-for-size` it starts regardless of allocations, so that
-// flag is set while the server is idle: 8 to 16 s after the last full collection an ordinary one
-// follows, marked in steps.
+// without a full collection. With `--optimize-for-size` it starts regardless of allocations, so
+// that flag is set while the server is idle: 8 to 16 s after the last full collection an ordinary
+// one follows, marked in steps.
 import { setFlagsFromString } from 'node:v8'
 
 /** Interval of the checks. */

@@ -1,5 +1,6 @@
-// All settings, and the one place that reads the environment. A new setting is a new row of its area
-// (areas/); validation, the typed `Config`, `.env.example` and docs/settings.md follow from it.
+// All settings, and the one place that reads the environment. A new setting is a new row of its
+// area (areas/); validation, the typed `Config`, `.env.example` and docs/settings.md follow from
+// it.
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SetupError, codeOf } from '../common/errors.ts'
@@ -88,7 +89,9 @@ export function environment(folder: string): Record<string, string | undefined> 
   return { ...parseEnv(text), ...process.env }
 }
 
-/** `PORT: 33` and `PORT 33` would be ignored silently: `parseEnv` skips a line that assigns nothing. */
+/**
+ * `PORT: 33` and `PORT 33` would be ignored silently: `parseEnv` skips a line that assigns nothing.
+ */
 function checkAssignments(text: string, file: string): void {
   const known = new Set(rows().map(({ name }) => name))
   for (const [index, line] of text.split('\n').entries()) {

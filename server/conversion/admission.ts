@@ -1,5 +1,5 @@
-// An admitted conversion: counts it against the quota when it succeeds, and releases its reservation
-// and its Idempotency-Key when it fails.
+// An admitted conversion: counts it against the quota when it succeeds, and releases its
+// reservation and its Idempotency-Key when it fails.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   count,

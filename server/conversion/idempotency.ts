@@ -1,4 +1,5 @@
-// Idempotency-Key: reads it, identifies the content sent with it, and describes what is stored for it.
+// Idempotency-Key: reads it, identifies the content sent with it, and describes what is stored for
+// it.
 import { createHash } from 'node:crypto'
 import { Problem } from '../common/errors.ts'
 import type { ConversionIssues } from './document-headers.ts'

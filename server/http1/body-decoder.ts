@@ -177,8 +177,8 @@ export class BodyDecoder {
   }
 
   /**
-   * The end of the bytes of the chunk at `at`, which begin at `#from`, if all of it is there and its
-   * size line has only digits, which needs no pattern. 0: it is not, or it is the last chunk.
+   * The end of the bytes of the chunk at `at`, which begin at `#from`, if all of it is there and
+   * its size line has only digits, which needs no pattern. 0: it is not, or it is the last chunk.
    */
   #findWholeChunk(input: Buffer, at: number): number {
     let [from, size] = [at, 0]

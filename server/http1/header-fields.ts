@@ -80,7 +80,9 @@ export function digits(text: string, from = 0, to = text.length): number | null 
   return number
 }
 
-/** The name of the field at the even index `i` of a raw list, which holds names and values in turn. */
+/**
+ * The name of the field at the even index `i` of a raw list, which holds names and values in turn.
+ */
 export const nameAt = (headers: readonly string[], i: number): string => headers[i] ?? ''
 /** The value of the field at the even index `i` of a raw list. */
 export const valueAt = (headers: readonly string[], i: number): string => headers[i + 1] ?? ''

@@ -1,13 +1,15 @@
 // Frees the memory of bytes read from sockets before V8 marks the whole heap for it.
 //
 // Each piece that is read is memory outside V8's heap. It dies young, but V8 counts it as old and
-// marks the whole heap when there is too much (server/common/external-memory.ts): with bodies of 300
-// KB, that was a quarter of a request's CPU. A young collection frees the same memory in 1 to 2 ms.
+// marks the whole heap when there is too much (server/common/external-memory.ts): with bodies of
+// 300 KB, that was a quarter of a request's CPU. A young collection frees the same memory in 1 to 2
+// ms.
 import type { Socket } from 'node:net'
 import { collectGarbage } from '../common/collect-garbage.ts'
 
 /**
- * Bytes read between two collections: half of V8's default threshold, because some pieces survive one.
+ * Bytes read between two collections: half of V8's default threshold, because some pieces survive
+ * one.
  */
 const COLLECT_BYTES = 32 * 1024 * 1024
 

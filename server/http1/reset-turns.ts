@@ -6,8 +6,8 @@ const isReset = (error: Error | undefined): boolean =>
   error !== undefined && 'syscall' in error && error.syscall === 'read'
 
 /**
- * Closes a socket that its peer resets in a turn of its own: Node would do so at once, and thousands
- * may be reset in one moment.
+ * Closes a socket that its peer resets in a turn of its own: Node would do so at once, and
+ * thousands may be reset in one moment.
  *
  * @param inTurn calls `close` now or in a later turn
  */

@@ -308,7 +308,9 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
 
   readonly #onDrain = (): void => this.#exchange?.onDrain()
 
-  /** Owns its work. Requests on a connection that was used before do not wait behind new callers. */
+  /**
+   * Owns its work. Requests on a connection that was used before do not wait behind new callers.
+   */
   get #owner(): Owner {
     const address = networkPrefix(this.address)
     const isNew = this.#state === 'first' || this.#state === 'head'
@@ -437,7 +439,9 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 }
 
-/** A function of its own: its closures live as long as the connection, and keep nothing else alive. */
+/**
+ * A function of its own: its closures live as long as the connection, and keep nothing else alive.
+ */
 const rawSource = (socket: Socket, unread: Buffer, context: ServerContext): RawSource => ({
   socket,
   unread,

@@ -95,7 +95,8 @@ const copyOf = (text: string | undefined): string | undefined =>
 /**
  * The current key for a credential. Called again after a body has arrived, because that may take a
  * while.
- * @throws GatewayError `invalid_api_key`, `api_key_expired`, `api_key_disabled`, `origin_not_allowed`
+ * @throws GatewayError `invalid_api_key`, `api_key_expired`, `api_key_disabled`,
+ * `origin_not_allowed`
  */
 export function authenticateKey(
   keys: KeyCache,

@@ -95,7 +95,10 @@ export interface Route {
 
 /** Caches routes. One per process; a new provider table empties it. */
 export interface RouteCache {
-  /** The route of a request's target (`/proxy?url=…`, `/proxy/<host>/…`), even if it may not be called. */
+  /**
+   * The route of a request's target (`/proxy?url=…`, `/proxy/<host>/…`), even if it may not be
+   * called.
+   */
   find(request: Pick<HttpExchange, 'method' | 'target' | 'headers'>): Route
   /**
    * The destination of an upstream; the same object for the same address, because connections are

@@ -21,7 +21,8 @@ const BY_RESULT_CODE: Readonly<Record<number, StoreErrorCode>> = {
  * `unique`: the row already exists. `busy`: try again. `full`: the disk has no room. `unavailable`:
  * the files cannot be read or written. `closed`: the store is closing. `slow`: a report took too
  * long. `crowded`: its owner has too many of them. `blobs`: stored files cannot be read or written.
- * `missing`: a stored file has been deleted by somebody else. `failed`: anything else, usually a bug.
+ * `missing`: a stored file has been deleted by somebody else. `failed`: anything else, usually a
+ * bug.
  */
 export type StoreErrorCode =
   | 'unique'

@@ -1,9 +1,9 @@
-// Counts requests from the logged lines, so the log and the metrics always agree. What every proxied
-// request changes is kept in plain numbers and written in the text format of Prometheus
+// Counts requests from the logged lines, so the log and the metrics always agree. What every
+// proxied request changes is kept in plain numbers and written in the text format of Prometheus
 // (https://prometheus.io/docs/instrumenting/exposition_formats/): the library looks up a series by
-// all its labels for every increment, and for the eight of a request, that was 5 % of its total cost.
-// No label holds a caller's text (a model, a path), or the series would be unbounded; keys and models
-// are in the ledger.
+// all its labels for every increment, and for the eight of a request, that was 5 % of its total
+// cost. No label holds a caller's text (a model, a path), or the series would be unbounded; keys
+// and models are in the ledger.
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { LEDGER_COLUMNS } from '../common/ledger-columns.ts'
 import { TOKEN_COLUMNS } from '../common/token-kinds.ts'

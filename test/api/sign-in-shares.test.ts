@@ -1,5 +1,5 @@
-// During a flood of sign-ins, others can sign in without waiting for it, and nobody is locked out of
-// an account by the wrong guesses of others.
+// During a flood of sign-ins, others can sign in without waiting for it, and nobody is locked out
+// of an account by the wrong guesses of others.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ensureAccount } from '../../server/accounts/accounts.ts'

@@ -345,7 +345,9 @@ test('behind a trusted reverse proxy, each address counts alone and cookies are 
         { 'x-forwarded-for': address(i) },
       )
   }
-  /** The refusal. The block of a second may pass while a slow machine hashes; the next is longer. */
+  /**
+   * The refusal. The block of a second may pass while a slow machine hashes; the next is longer.
+   */
   const refusal = async (address: string) => {
     for (let i = 0; i < 6; i++) {
       const response = await from(address, `refused${i}`)

@@ -6,7 +6,9 @@ import { NODE_FLAGS } from '../support/node.ts'
 
 const MAIN = join(import.meta.dirname, '../../server/app/main.ts')
 
-/** A server that cannot start, because its data folder is a file, and says whether it would build. */
+/**
+ * A server that cannot start, because its data folder is a file, and says whether it would build.
+ */
 const PROGRAM = `
   import { main } from ${JSON.stringify(MAIN)}
   const buildDashboard = () => (console.log('builds'), null)

@@ -47,8 +47,8 @@ export async function launchChromium(more: readonly string[] = []): Promise<Brow
 let shared: Promise<Browser> | undefined
 
 /**
- * The browser that all files of this process share, because a start costs a second of CPU. Give each
- * test its own context. `closeChromium` ends it.
+ * The browser that all files of this process share, because a start costs a second of CPU. Give
+ * each test its own context. `closeChromium` ends it.
  */
 export function sharedChromium(): Promise<Browser> {
   return (shared ??= launchChromium())

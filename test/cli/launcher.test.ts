@@ -140,7 +140,9 @@ test('only missing packages of the lockfile are installed, and development packa
   }
 })
 
-/** TABLE of what makes a server use S3 or OpenTelemetry: a variable, an argument, a line of `.env`. */
+/**
+ * TABLE of what makes a server use S3 or OpenTelemetry: a variable, an argument, a line of `.env`.
+ */
 const CONNECTED: { env?: Record<string, string>; args?: string[]; file?: string }[] = [
   { env: { S3_BUCKET: 'files' } },
   { env: { TOLLMARK_BACKUP: 's3://copies/here' } },

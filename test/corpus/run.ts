@@ -1,10 +1,11 @@
-// `npm run test:corpus -- FOLDER`: converts every page below a folder of Notion exports and judges
-// each by the independent reading in ../fidelity, and the positions of its tree. Prints every difference, a summary by kind, and
-// the count; fails if any page differs. Then converts each export to a folder of pages in every flavor;
-// fails if a link, an anchor or an asset in it is not there, or its certificate finds something lost.
-//   --limit N   differences printed a page (default 12)      --only TEXT   pages whose path
-//   contains TEXT
-//   --write DIR keeps the Markdown of every page that differs
+// `npm run test:corpus -- FOLDER`: converts every page below a folder of Notion exports and
+// judges each by the independent reading in ../fidelity, and the positions of its tree. Prints
+// every difference, a summary by kind, and the count; fails if any page differs. Then converts each
+// export to a folder of pages in every flavor; fails if a link, an anchor or an asset in it is not
+// there, or its certificate finds something lost.
+//   --limit N    differences printed for a page (default 12)
+//   --only TEXT  pages whose path contains TEXT
+//   --write DIR  keeps the Markdown of every page that differs
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'

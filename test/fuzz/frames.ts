@@ -1,4 +1,5 @@
-// Frames of WebSockets, whole and broken: what is read is the same for all splits, or an error of ours.
+// Frames of WebSockets, whole and broken: what is read is the same for all splits, or an error of
+// ours.
 import assert from 'node:assert/strict'
 import {
   FrameError,

@@ -1,6 +1,6 @@
-// A server that starts resets no connection. One that shuts down takes each connection that it has accepted, also one that still waits in the
-// kernel's queue, and closes none under a request: a balancer may be sending the next one on an idle
-// connection at that very moment.
+// A server that starts resets no connection. One that shuts down takes each connection that it has
+// accepted, also one that still waits in the kernel's queue, and closes none under a request: a
+// balancer may be sending the next one on an idle connection at that very moment.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, Server } from 'node:net'

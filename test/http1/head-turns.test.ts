@@ -1,5 +1,5 @@
-// Hundreds of callers that send a request, leave, or time out at the same moment are served a few per
-// turn of the event loop.
+// Hundreds of callers that send a request, leave, or time out at the same moment are served a few
+// per turn of the event loop.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

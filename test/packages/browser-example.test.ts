@@ -1,5 +1,5 @@
-// examples/browser, bundled with the engine and opened in a real Chromium: an export is converted in
-// the tab, and nothing is sent.
+// examples/browser, bundled with the engine and opened in a real Chromium: an export is converted
+// in the tab, and nothing is sent.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -80,8 +80,8 @@ function hashOfSources(): string {
 let built: Promise<string> | undefined
 
 /**
- * The client packages, built once for all files of tests until their sources change (6 s of CPU), in
- * a folder that serves as a `node_modules`. Nobody writes into it.
+ * The client packages, built once for all files of tests until their sources change (6 s of CPU),
+ * in a folder that serves as a `node_modules`. Nobody writes into it.
  */
 export function builtPackages(): Promise<string> {
   return (built ??= build())

@@ -1,5 +1,5 @@
-// What providers send back to the AI SDK's calls, as one script: each response tells in its text what
-// it was asked.
+// What providers send back to the AI SDK's calls, as one script: each response tells in its text
+// what it was asked.
 import { BINARY } from '../support/providers/scripts.ts'
 import { chunk, head, type Call, type Script } from '../support/providers/fake.ts'
 

@@ -1,5 +1,5 @@
-// What supervisors run: deploy/kubernetes.yaml is held to the types and the schema of Kubernetes and
-// to our settings, deploy/tollmark.service to our settings and times. Nothing here runs them.
+// What supervisors run: deploy/kubernetes.yaml is held to the types and the schema of Kubernetes
+// and to our settings, deploy/tollmark.service to our settings and times. Nothing here runs them.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -89,8 +89,8 @@ const fieldsOf = <T extends object>(...names: (keyof T & string)[]): readonly st
 const ANY = null
 
 /**
- * TABLE of places, and the fields that an object there may have: the schema lets misspelt ones pass,
- * the types do not.
+ * TABLE of places, and the fields that an object there may have: the schema lets misspelt ones
+ * pass, the types do not.
  */
 const FIELDS: readonly [place: RegExp, fields: readonly string[] | null][] = [
   [/^ConfigMap$/, fieldsOf<IConfigMap>('apiVersion', 'kind', 'metadata', 'data')],

@@ -1,4 +1,5 @@
-// SECURITY.md names a test for each guarantee of isolation between keys. Each of them must exist and be a test that `npm test` runs.
+// SECURITY.md names a test for each guarantee of isolation between keys. Each of them must exist
+// and be a test that `npm test` runs.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Backups: made while the store is written, restored whole, and readable for nobody but the owner of
-// the private key.
+// Backups: made while the store is written, restored whole, and readable for nobody but the owner
+// of the private key.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import {

@@ -216,7 +216,9 @@ async function planOf(url: URL, { sql: text, parameters }: CompiledQuery): Promi
   }
 }
 
-/** TABLE of what a process of the version before the partitions does with the ledger of PostgreSQL. */
+/**
+ * TABLE of what a process of the version before the partitions does with the ledger of PostgreSQL.
+ */
 const UNPARTITIONED = {
   settle: (seqs: readonly number[]) => `
     with moved as (

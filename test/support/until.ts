@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The longest pause between two calls, in milliseconds: a poll by a request costs 3 ms of CPU, which
- * what the test waits for then lacks.
+ * The longest pause between two calls, in milliseconds: a poll by a request costs 3 ms of CPU,
+ * which what the test waits for then lacks.
  */
 const MAX_PAUSE = 100
 

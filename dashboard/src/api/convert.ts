@@ -22,7 +22,9 @@ export interface Certified {
   differences: number
 }
 
-/** The result of an upload: a document, a folder of pages as an archive, or a job for a large one. */
+/**
+ * The result of an upload: a document, a folder of pages as an archive, or a job for a large one.
+ */
 export type Converted =
   | {
       kind: 'document'

@@ -60,7 +60,9 @@ const ORDERS: ReadonlySet<string> = new Set(
 
 const NONE = { search: '', status: '', model: '', sort: '', new: '' }
 
-/** A key that was pasted is cut to its prefix: it finds the key, and the address holds no secret. */
+/**
+ * A key that was pasted is cut to its prefix: it finds the key, and the address holds no secret.
+ */
 const withoutSecret = (search: string): string =>
   /^\s*(tmk_[0-9A-Za-z]{12})_/.exec(search)?.[1] ?? search
 

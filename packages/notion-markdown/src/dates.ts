@@ -63,7 +63,10 @@ const AT = /^(?:,| at| um| à| às| a las?| alle(?: ore)?| om| klo| kl\.?| pukul
 /** The highest year that is read: Buddhist years are higher. */
 const MAX_YEAR = 2400
 
-/** A time of day (with a point in Danish, Finnish and Indonesian), possibly with its offset from UTC. */
+/**
+ * A time of day (with a point in Danish, Finnish and Indonesian), possibly with its offset from
+ * UTC.
+ */
 const TIME =
   /^(?<before>오전|오후|上午|下午|午前|午後)? ?(?<h>\d{1,2})[:.](?<min>\d\d)(?: ?(?<half>[AP])\.? ?M\.?)?(?: ?\((?:GMT|UTC)(?:(?<sign>[+−-])(?<oh>\d{1,2})(?::?(?<om>\d\d))?)?\))?$/i
 

@@ -33,8 +33,9 @@ export function convertHtml(html: string, options: PageOptions & Hooks = {}): st
 }
 
 /**
- * Writes a tree as Markdown: that of `parsePage`, or one with the same nodes. `toMarkdown(parsePage(html).tree)`
- * is `convertHtml(html)`. Fields that are optional in mdast may be missing.
+ * Writes a tree as Markdown: that of `parsePage`, or one with the same nodes.
+ * `toMarkdown(parsePage(html).tree)` is `convertHtml(html)`. Fields that are optional in mdast may
+ * be missing.
  *
  * @returns LF, one final newline
  * @throws RangeError if `headingOffset` is invalid
@@ -54,8 +55,8 @@ function write(tree: Root, hooks: Hooks): string {
  * Reads one page of a Notion HTML export.
  *
  * With `positions`, every node has a `position` (unist), a range of `html`: a block that of its
- * element, text that of its source with tags and references; a parent reaches around its children. A
- * node that the page does not write, such as an empty cell, has the position of its parent.
+ * element, text that of its source with tags and references; a parent reaches around its children.
+ * A node that the page does not write, such as an empty cell, has the position of its parent.
  *
  * @param html the page's text
  * @returns its id, title, icon, properties, assets, warnings and tree (mdast's node names)

@@ -192,7 +192,9 @@ const ofSiblings = (
   to: number,
 ): Range => positions.ofSiblings(nodes, from, to, within)
 
-/** Gives the runs from `first` on a position if they have none yet; those in the middle have one. */
+/**
+ * Gives the runs from `first` on a position if they have none yet; those in the middle have one.
+ */
 function placeRuns(runs: readonly Run[], first: number, range: Range): void {
   for (let i = first; i < runs.length; i++) {
     const run = runs[i]

@@ -1,4 +1,5 @@
-// A line of Markdown while it is written: its text, and which parts of it are marks, links or typed.
+// A line of Markdown while it is written: its text, and which parts of it are marks, links or
+// typed.
 import type { ExtraSyntax } from './extra-syntax.ts'
 
 /** The context of a line: it begins a block, follows a heading's `#`, or fills a table's cell. */

@@ -35,7 +35,10 @@ export class Positions {
     this.#inner.set(element, { start: this.contentOf(element).start, end: content })
   }
 
-  /** Goes into an element. Not a callback: deep pages have no room on the stack. @returns what `leave` takes */
+  /**
+   * Goes into an element. Not a callback: deep pages have no room on the stack. @returns what
+   * `leave` takes
+   */
   enter(element: Element): Range {
     const around = this.#within
     this.#within = this.contentOf(element)

@@ -57,7 +57,9 @@ function isList(node: Element): boolean {
   return node.name === 'ul' && (attribute(node, 'id') ?? '').startsWith('id::')
 }
 
-/** Adds the entries among nodes to `entries`, and passes the paragraphs beside them to `onDetail`. */
+/**
+ * Adds the entries among nodes to `entries`, and passes the paragraphs beside them to `onDetail`.
+ */
 function readEntries(
   nodes: readonly Node[],
   links: Links,

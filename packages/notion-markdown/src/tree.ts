@@ -98,7 +98,9 @@ export interface ListItem extends Positioned {
   checked: boolean | null
   children: Block[]
 }
-/** How callouts are written: as `> [!note]` (Obsidian), or between `:::note` and `:::` (Docusaurus). */
+/**
+ * How callouts are written: as `> [!note]` (Obsidian), or between `:::note` and `:::` (Docusaurus).
+ */
 export type CalloutStyle = 'alert' | 'admonition'
 
 /** A quote that is a callout. */

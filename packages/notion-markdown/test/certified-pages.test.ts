@@ -1,5 +1,5 @@
-// Certificates of folders of pages, in each flavor: the pages that the converter is tested with, and
-// what a file that is missing shows.
+// Certificates of folders of pages, in each flavor: the pages that the converter is tested with,
+// and what a file that is missing shows.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

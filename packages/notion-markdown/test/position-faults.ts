@@ -12,7 +12,9 @@ interface Node {
   summary?: readonly Node[]
 }
 
-/** Texts that the converter writes itself: separators, check boxes, the title of a row without one. */
+/**
+ * Texts that the converter writes itself: separators, check boxes, the title of a row without one.
+ */
 const WRITTEN = /, |[☑☐]|: |Untitled/
 
 const squeeze = (text: string): string => text.replace(/[\s\ufeff\0]+/g, '')

@@ -64,7 +64,9 @@ test('ranges of the pages of an archive follow one another', async () => {
   ])
 })
 
-/** What is left of a document outside of all ranges: white space, signs, and the ends of toggles. */
+/**
+ * What is left of a document outside of all ranges: white space, signs, and the ends of toggles.
+ */
 const LEFT = /^(?:[\s>]|<\/details>|---)*$/
 
 test('every word lies in exactly one range, in the same document as without a map', async () => {

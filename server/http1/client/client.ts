@@ -46,8 +46,8 @@ const WRITES_PER_TURN = 2
  */
 const READS_PER_TURN = 32
 /**
- * Requests ended in one turn because their connection is lost, or they have timed out: resetting the
- * caller's connection and settling the row takes about 100 microseconds.
+ * Requests ended in one turn because their connection is lost, or they have timed out: resetting
+ * the caller's connection and settling the row takes about 100 microseconds.
  */
 const ENDS_PER_TURN = 8
 /**

@@ -191,15 +191,17 @@ export interface SocketUser {
   ready(): void
   /** A piece has arrived. Its memory is only lent for the call. */
   read(chunk: Buffer): void
-  /** Reading or writing failed. The socket ends with this error when all that had arrived is read. */
+  /**
+   * Reading or writing failed. The socket ends with this error when all that had arrived is read.
+   */
   lost(error: Error): void
   /** Calls `close` now, or in a later turn of the event loop if many sockets are closed. */
   closeInTurn(close: () => void): void
 }
 
 /**
- * Opens a connection. Certificates are always verified. Failures are emitted as the socket's `error`.
- * After its `end`, the user must destroy it.
+ * Opens a connection. Certificates are always verified. Failures are emitted as the socket's
+ * `error`. After its `end`, the user must destroy it.
  * @throws {PrivateAddressError} the destination names a private address that the operator did not
  *   allow
  */

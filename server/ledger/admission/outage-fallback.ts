@@ -1,14 +1,15 @@
 // Takes over admission while the store does not respond.
 //
-// | state      | a request is                                    | leaves when                        |
-// |------------|-------------------------------------------------|------------------------------------|
-// | online     | passed on to the store                          | the store fails: outage            |
-// | outage     | decided here, its row synced to a local file     | the store answers: recovering      |
-// | recovering | queued while the backlog is written to the store | all is written: online; or: outage |
+// | state      | a request is                                 | leaves when                      |
+// |------------|----------------------------------------------|----------------------------------|
+// | online     | passed on to the store                       | the store fails: outage          |
+// | outage     | decided here, its row synced to a local file | the store answers: recovering    |
+// | recovering | queued while the backlog is written          | all written: online; else outage |
 //
 // In an outage, a request reaches an upstream only after its row is on this machine's disk
 // (outage-log.ts), and only within the part of the limit that this process can prove to be free
-// (key-shares.ts). If the file cannot be written, or after `maxOutage`, requests are rejected (503).
+// (key-shares.ts). If the file cannot be written, or after `maxOutage`, requests are rejected
+// (503).
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import { StoreError } from '../../store/store-error.ts'

@@ -132,8 +132,8 @@ export async function reserveGroups(
 }
 
 /**
- * Moves the stamps of admissions that were released late. @param firsts for each key, the `seq` of its
- * first row in the call @param time of the ledger (milliseconds)
+ * Moves the stamps of admissions that were released late. @param firsts for each key, the `seq` of
+ * its first row in the call @param time of the ledger (milliseconds)
  */
 export async function restamp(
   store: Store,

@@ -4,7 +4,9 @@ import type { AdmissionRequest } from './backend.ts'
 /** The columns of the ledger that identify the limits that a row counts under. */
 export type LimitOwner = 'key_id' | 'child_id'
 
-/** One limit. A request passes only if all of its limits have room, and then takes a place in each. */
+/**
+ * One limit. A request passes only if all of its limits have room, and then takes a place in each.
+ */
 export interface RequestLimit {
   readonly owner: LimitOwner
   /** Id of the key or the child; ids are unique. */

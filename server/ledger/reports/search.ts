@@ -1,5 +1,6 @@
-// Searches the ledger from its newest rows back, for a bounded time. It follows the index whose rows
-// are furthest apart, and skips times in which, by the roll-ups, nothing that matches has ended.
+// Searches the ledger from its newest rows back, for a bounded time. It follows the index whose
+// rows are furthest apart, and skips times in which, by the roll-ups, nothing that matches has
+// ended.
 import { DAY, HOUR } from '../../common/clock.ts'
 import { all, elapsed, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
@@ -171,7 +172,8 @@ class BackwardSearch implements Found {
       to: Math.min(filter.to ?? Infinity, newest.created_at + CLOCK_ROOM),
     })) ?? { from: 0, to: 0 }
     const ends = yield* endsOf(this.#db)
-    // Sums count requests that retention has deleted, so the few that it left are read without them.
+    // Sums count requests that retention has deleted, so the few that it left are read without
+    // them.
     const lowest = Math.max(range.from, ends.mark)
     const around = (time: number) => bracketOf(this.#db, ends, time, CLOCK_ROOM)
     let before = newest.seq

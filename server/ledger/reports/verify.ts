@@ -77,8 +77,8 @@ export async function verifyWindows(store: Store, sealing: Sealing | null = null
 }
 
 /**
- * The number of keys in the ledger: of those with an hour in the roll-ups, among which one statement
- * jumps from key to key along an index, and those with a request in progress.
+ * The number of keys in the ledger: of those with an hour in the roll-ups, among which one
+ * statement jumps from key to key along an index, and those with a request in progress.
  */
 async function countKeys(store: Store): Promise<number> {
   const { rows } = await sql<{ keys: number }>`

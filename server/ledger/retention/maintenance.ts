@@ -16,8 +16,8 @@ const PAUSE_MS = 2 * WINDOW_MS
  * Adds completed hours to the coarser roll-ups and deletes old requests and refusals, now and after
  * each pause. Disposing waits for the run in progress.
  *
- * A run examines requests from where the run before it ended, and once a day all: a request that was
- * the newest of its key, or in progress, may have become old.
+ * A run examines requests from where the run before it ended, and once a day all: a request that
+ * was the newest of its key, or in progress, may have become old.
  *
  * Only rows that were in the ledger before the last pause are deleted: no window counts them,
  * whatever the clock was set to.

@@ -1,6 +1,6 @@
-// Partitions of PostgreSQL's ledger: with a retention, the numbers of requests (`seq`) jump to a new
-// partition every day or every few days, and a partition whose rows are all old is dropped, which
-// takes milliseconds for any number of rows (store/migrations/0104-partitions.ts).
+// Partitions of PostgreSQL's ledger: with a retention, the numbers of requests (`seq`) jump to a
+// new partition every day or every few days, and a partition whose rows are all old is dropped,
+// which takes milliseconds for any number of rows (store/migrations/0104-partitions.ts).
 //
 // There are about MAX_PARTITIONS: a query that does not bound the numbers is planned for each, and
 // locks each with its indexes. With 30, that takes 1.3 ms; with 100, up to 90 ms.

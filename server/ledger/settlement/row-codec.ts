@@ -1,6 +1,6 @@
 // The columns of the ledger that are written, and their encoding for the writer thread: values that
-// neighbouring rows share (key, provider, model, millisecond) are sent once. Serialising, copying and
-// parsing a whole row costs about as much as SQLite takes to write it.
+// neighbouring rows share (key, provider, model, millisecond) are sent once. Serialising, copying
+// and parsing a whole row costs about as much as SQLite takes to write it.
 import { columnsWhere, type ColumnsWith } from '../../common/ledger-columns.ts'
 import type { RequestRow, UpstreamErrorRow } from '../../store/schema.ts'
 import type { SqlValue } from '../../store/statement.ts'
@@ -129,7 +129,10 @@ export interface EncodedRows {
   rows: SqlValue[]
 }
 
-/** A value as JSON. Copying text between threads costs half of copying a list, and less still than objects. */
+/**
+ * A value as JSON. Copying text between threads costs half of copying a list, and less still than
+ * objects.
+ */
 export type Json<T> = string & { readonly packed?: T }
 
 /** Converts a value to JSON. */

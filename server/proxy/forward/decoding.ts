@@ -1,5 +1,5 @@
-// Decodes the body of a response beside its stream: a few bodies of each key at a time, and a little
-// of them in each turn of the event loop.
+// Decodes the body of a response beside its stream: a few bodies of each key at a time, and a
+// little of them in each turn of the event loop.
 import type { Transform } from 'node:stream'
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import { OwnerCounts } from '../../common/fairness/owner-counts.ts'

@@ -1,4 +1,5 @@
-// Rewrites response headers whose value is an address: of a redirect, or of an upload's next request.
+// Rewrites response headers whose value is an address: of a redirect, or of an upload's next
+// request.
 import { BROWSER_CHALLENGE } from './header-rules.ts'
 import type { Mask } from '../masking/mask.ts'
 import type { Upstream } from '../providers/provider.ts'

@@ -57,7 +57,10 @@ export function givesCredential(body: Buffer): boolean {
   )
 }
 
-/** Why a response is replaced: it contains a credential, may contain one, or there is no room for it. */
+/**
+ * Why a response is replaced: it contains a credential, may contain one, or there is no room for
+ * it.
+ */
 export type Withheld = 'secret' | 'unreadable' | 'busy'
 
 /** The exchange of a request to an unknown endpoint. It lives as long as the request. */
@@ -72,7 +75,9 @@ export class SecretGuard extends ForwardingExchange {
   /** Whether we have sent our own error. */
   replaced = false
 
-  /** @param owner the owner in whose turns it is decoded. @param sendError sends one of our errors */
+  /**
+   * @param owner the owner in whose turns it is decoded. @param sendError sends one of our errors
+   */
   constructor(
     exchange: HttpExchange,
     owner: Owner,

@@ -58,8 +58,8 @@ export interface Source {
   /** Whether the body has ended. */
   readonly ended: boolean
   /**
-   * The next bytes, at most `most`. `waiting`: there are none yet, and `resume` is called when there
-   * are; `broken`: the body will never be complete.
+   * The next bytes, at most `most`. `waiting`: there are none yet, and `resume` is called when
+   * there are; `broken`: the body will never be complete.
    */
   next(resume: () => void, most: number): Buffer | 'waiting' | 'end' | 'broken'
   /** Stops reading. */
@@ -68,8 +68,8 @@ export interface Source {
 
 /**
  * The source of the decoded bytes, or null for an unknown encoding. It breaks if the body is longer
- * than `maxDecoded` bytes, or is not exactly one compressed stream: servers disagree about bytes after
- * the first (RFC 9110, section 8.4).
+ * than `maxDecoded` bytes, or is not exactly one compressed stream: servers disagree about bytes
+ * after the first (RFC 9110, section 8.4).
  */
 export function decodedSource(
   pieces: readonly Buffer[],

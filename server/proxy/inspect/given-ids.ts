@@ -1,5 +1,5 @@
-// Finds models and ids by the keys of a JSON body, or the fields of a form, where no row gives their
-// places.
+// Finds models and ids by the keys of a JSON body, or the fields of a form, where no row gives
+// their places.
 import { parseJson } from '../json/paths.ts'
 import { IDENTITY, isOperated } from '../providers/cloud-resources.ts'
 import { givesId, givesModel, saysWhich, type IdNames } from '../providers/id-names.ts'

@@ -177,7 +177,8 @@ export class MultipartReader {
   }
 
   #behindEnd(bytes: Buffer, last: boolean): number {
-    // A line break, and an empty line where form-data-encoder wrote the form: no part to any parser.
+    // A line break, and an empty line where form-data-encoder wrote the form: no part to any
+    // parser.
     const { line, head: two } = this.#ends
     const isBlank = bytes.equals(two.subarray(0, bytes.length))
     if (!isBlank || (last && bytes.length % line.length !== 0))

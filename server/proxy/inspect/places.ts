@@ -94,7 +94,9 @@ export const MAX_IDS = 10_000
  */
 const MAX_LOGGED_LENGTH = 300
 
-/** A model in the first of its spellings, by which people know it: `gemini-x` for `models/gemini-x`. */
+/**
+ * A model in the first of its spellings, by which people know it: `gemini-x` for `models/gemini-x`.
+ */
 export const bareModel = ({ modelNames }: Pick<Provider, 'modelNames'>, model: string): string =>
   modelNames(model)[0] ?? model
 

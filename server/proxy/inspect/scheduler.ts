@@ -6,8 +6,8 @@ import { unboundedQueue, type Owner } from '../../common/fairness/account-key-qu
 /** Work that is done in steps. */
 export interface SlicedTask {
   /**
-   * Handles at most `bytes` of input. `waiting`: there is no input at the moment; `resume` is called
-   * when there is more.
+   * Handles at most `bytes` of input. `waiting`: there is no input at the moment; `resume` is
+   * called when there is more.
    * @throws any error, which fails the whole task
    */
   step(resume: () => void, bytes: number): 'more' | 'waiting' | 'done'

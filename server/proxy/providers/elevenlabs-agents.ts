@@ -71,8 +71,8 @@ const collection = (
 
 /**
  * A conversation with an agent: https://elevenlabs.io/docs/api-reference/websockets/convai, and
- * `agent.asyncapi.yaml` of @elevenlabs/types. Audio may begin a response at any time, and no message
- * reports tokens; the provider bills minutes, too.
+ * `agent.asyncapi.yaml` of @elevenlabs/types. Audio may begin a response at any time, and no
+ * message reports tokens; the provider bills minutes, too.
  */
 const CONVERSATION: SocketRow = {
   ...BY_MINUTE,

@@ -48,8 +48,8 @@ interface Family extends HostFamily {
 }
 
 /**
- * Builds the table. Throws an Error with a line for each fault if settings are invalid. Call it again when a
- * credential with another resource or region is stored; it takes about a millisecond.
+ * Builds the table. Throws an Error with a line for each fault if settings are invalid. Call it
+ * again when a credential with another resource or region is stored; it takes about a millisecond.
  */
 export function createProviderTable(settings: TableSettings = {}): ProviderTable {
   const faults = (settings.custom ?? []).flatMap(providerFaults)

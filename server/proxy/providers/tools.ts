@@ -1,5 +1,5 @@
-// TABLES of the models that a provider runs for a tool, plugin or option, in addition to the request's
-// own: step 5 of pipeline.ts.
+// TABLES of the models that a provider runs for a tool, plugin or option, in addition to the
+// request's own: step 5 of pipeline.ts.
 //
 // For a key that is limited to models, every model that a tool runs must be allowed. A tool that
 // runs no other billed model stays open, because ordinary agents search the web and run code; each

@@ -1,5 +1,5 @@
-// One direction of a socket: reads frames from one connection, in turns with other sockets, and stops
-// reading while it is blocked.
+// One direction of a socket: reads frames from one connection, in turns with other sockets, and
+// stops reading while it is blocked.
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { RawConnection } from '../../http1/raw-connection.ts'
 import { FrameError, FrameReader, type FrameSink } from '../../http1/websocket/frames.ts'

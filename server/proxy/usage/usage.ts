@@ -290,7 +290,9 @@ function anthropic(usage: Readonly<Record<string, unknown>>): Usage {
   }
 }
 
-/** TABLE of the objects with parts of OpenAI's input: chat, Responses, Realtime; Mistral, at times. */
+/**
+ * TABLE of the objects with parts of OpenAI's input: chat, Responses, Realtime; Mistral, at times.
+ */
 const INPUT_DETAILS = [
   'prompt_tokens_details',
   'input_tokens_details',

@@ -4,8 +4,8 @@
 // A file is `MAGIC`, an X25519 public key made for this file (32 bytes), then pieces of CHUNK bytes
 // (the last one shorter), each under AES-256-GCM with its tag (16 bytes) behind it. The key is
 // HKDF-SHA256 (RFC 5869) of the X25519 result (RFC 7748), salt: both public keys, info: MAGIC. The
-// nonce is the piece's number (11 bytes, big-endian) and 1 for the last piece, else 0, so that pieces
-// can be neither moved nor cut off (STREAM, Hoang et al. 2015, as age does it).
+// nonce is the piece's number (11 bytes, big-endian) and 1 for the last piece, else 0, so that
+// pieces can be neither moved nor cut off (STREAM, Hoang et al. 2015, as age does it).
 import {
   createCipheriv,
   createDecipheriv,

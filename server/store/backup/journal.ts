@@ -231,7 +231,8 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
  * Applies the journal of a backup to its database file, which no other process may have open.
  *
  * @returns the number of pieces applied
- * @throws SetupError if a piece is missing, damaged or cannot be read; the database is then unusable
+ * @throws SetupError if a piece is missing, damaged or cannot be read; the database is then
+ * unusable
  */
 export async function applyJournal(
   reader: BackupReader,

@@ -1,6 +1,6 @@
 // Stores blobs in a bucket of an S3-compatible service. A blob is stored with one request of known
-// length: the service has all of it or nothing, so no partial blob needs to be deleted. Its checksum
-// is part of its metadata, because not every service compares checksums.
+// length: the service has all of it or nothing, so no partial blob needs to be deleted. Its
+// checksum is part of its metadata, because not every service compares checksums.
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable, Transform, pipeline as connect, type TransformCallback } from 'node:stream'

@@ -2,11 +2,11 @@ import type { Migration } from './migration.ts'
 import { LOCK_LEDGER } from './lock-ledger.ts'
 
 // On PostgreSQL, the indexes of `requests` by account, key and child key have hashes in place of
-// these ids of 26 characters. An entry is then as small as two numbers of 64 bits. PostgreSQL splits
-// a page of such entries where a new one is added (_bt_afternewitemoff in nbtsplitloc.c), so pages
-// are full even if many keys are used at once; with ids they were half full. The index by account
-// had the model as well, of which rows are found by an index of their own now. A row takes 135 bytes
-// less: 472 in place of 607 with four accounts, 64 keys and the providers' request ids.
+// these ids of 26 characters. An entry is then as small as two numbers of 64 bits. PostgreSQL
+// splits a page of such entries where a new one is added (_bt_afternewitemoff in nbtsplitloc.c), so
+// pages are full even if many keys are used at once; with ids they were half full. The index by
+// account had the model as well, of which rows are found by an index of their own now. A row takes
+// 135 bytes less: 472 in place of 607 with four accounts, 64 keys and the providers' request ids.
 //
 // Building indexes of a large table takes minutes. So older rows stay in requests_older, with the
 // indexes that it has, until the retention deletes them.

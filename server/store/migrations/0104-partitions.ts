@@ -14,7 +14,9 @@ import { LOCK_LEDGER } from './lock-ledger.ts'
 const COLUMNS = `(select string_agg(quote_ident(attname), ', ') from pg_attribute
   where attrelid = 'requests'::regclass and attnum > 0 and not attisdropped and attname <> 'instance')`
 
-/** All numbers below this are in the first partition: 2024-10-04 in days since 1970, times 10^11. */
+/**
+ * All numbers below this are in the first partition: 2024-10-04 in days since 1970, times 10^11.
+ */
 const FIRST_BOUND = '2000000000000000'
 
 /**
@@ -144,8 +146,8 @@ export const partitions: Migration = {
        perform setval('requests_seq_seq', number) from requests_seq_seq where last_value < number;
      end $$`,
 
-    // Drops a partition whose rows end with a number. Settlements and reports wait for a moment, and
-    // it gives up if a long report reads the ledger. Returns whether it is gone.
+    // Drops a partition whose rows end with a number. Settlements and reports wait for a moment,
+    // and it gives up if a long report reads the ledger. Returns whether it is gone.
     `create function tollmark_drop_partition(number bigint, newest bigint) returns boolean language plpgsql as $$
      begin
        perform from retention_mark where one = 1 for update;

@@ -9,7 +9,8 @@ import { LOCK_LEDGER } from './lock-ledger.ts'
 // of that time. The index of models has numbers in steps of 4,096: 10 bytes in place of 32. Only
 // searches use it, which read a bounded range of numbers at a time.
 //
-// Partitions that exist keep their indexes; the same conditions have the columns themselves for them.
+// Partitions that exist keep their indexes; the same conditions have the columns themselves for
+// them.
 
 /** Indexes of a table, as SQL's `format` takes them. */
 const ID = 'create index %I on %I (substr(id, 5, 7))'

@@ -1,8 +1,8 @@
 /**
  * Locks the tables of PostgreSQL's ledger until the migrations are done, for one that changes them.
- * It gives up after a moment and tries again: reports and settlements lock these tables in different
- * orders, so waiting for one table with a lock on another would be a deadlock, and no request may
- * wait for a long report.
+ * It gives up after a moment and tries again: reports and settlements lock these tables in
+ * different orders, so waiting for one table with a lock on another would be a deadlock, and no
+ * request may wait for a long report.
  */
 export const LOCK_LEDGER = `do $$
   declare

@@ -35,8 +35,8 @@ export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<
 }
 
 /**
- * Runs pending migrations in a transaction, up to one that must be prepared first, which it returns;
- * null if all are done.
+ * Runs pending migrations in a transaction, up to one that must be prepared first, which it
+ * returns; null if all are done.
  */
 async function runPending(
   client: Client,
@@ -67,7 +67,8 @@ async function runPending(
 }
 
 /**
- * Names of the migrations that a database still needs, and the server's version; nothing is changed.
+ * Names of the migrations that a database still needs, and the server's version; nothing is
+ * changed.
  *
  * @throws SetupError as `migrate`
  */

@@ -1,4 +1,5 @@
-// The front matter of pages: typed values, and text that no reader of YAML takes for something else.
+// The front matter of pages: typed values, and text that no reader of YAML takes for something
+// else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'

@@ -65,7 +65,9 @@ const page = (n: number, title: string, body: string, head = ''): string =>
   `<html><head><title>${title}</title></head><body><article id="${id(n)}" class="page sans"><header><h1 class="page-title">${title}</h1>${head}</header><div class="page-body">${body}</div></article></body></html>`
 const BLOCK = '0a0b0c0d-0000-4000-8000-00000000000e'
 
-/** A page with a sub-page, links of all kinds, a file twice, one that is missing, a database as CSV. */
+/**
+ * A page with a sub-page, links of all kinds, a file twice, one that is missing, a database as CSV.
+ */
 const ENTRIES: Record<string, string | Buffer> = {
   [`Home ${id(1)}.html`]: page(
     1,

@@ -1,5 +1,5 @@
-// Hundreds of connections that switch protocols at the same moment are handed over a few per turn of
-// the event loop.
+// Hundreds of connections that switch protocols at the same moment are handed over a few per turn
+// of the event loop.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'

@@ -1,6 +1,6 @@
 // A process that asks for many admissions at once, and writes how many there were. Arguments: the
-// store's place, how many, then "key:rpm" or "key:rpm:child:rpm" for each key that they are asked for in
-// turn. It begins when a line comes in, so that several begin together.
+// store's place, how many, then "key:rpm" or "key:rpm:child:rpm" for each key that they are asked
+// for in turn. It begins when a line comes in, so that several begin together.
 import { once } from 'node:events'
 import { openOn, admissionRequest } from '../support/opened.ts'
 import { placeFrom } from '../../support/place.ts'

@@ -1,4 +1,5 @@
-// How many stamps of a window PostgreSQL reads to decide: those that matter, however many there are.
+// How many stamps of a window PostgreSQL reads to decide: those that matter, however many there
+// are.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'

@@ -1,5 +1,6 @@
-// What the dashboard asks for is found along an index, whatever the size of the ledger: no statement
-// of a report, or of a page of a list, reads all rows of the ledger, its roll-ups or the refusals.
+// What the dashboard asks for is found along an index, whatever the size of the ledger: no
+// statement of a report, or of a page of a list, reads all rows of the ledger, its roll-ups or the
+// refusals.
 import assert from 'node:assert/strict'
 import { countKeys, expiringKeys, listKeys } from '../../../server/keys/key-list.ts'
 import { countRefusals, readRefusals } from '../../../server/ledger/refusals/limit-counts.ts'

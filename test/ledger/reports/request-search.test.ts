@@ -1,5 +1,5 @@
-// Searching the ledger gives every row that matches, however its days, its gaps and the jumps of its
-// numbers are, and reads little where the roll-ups say that nothing matches.
+// Searching the ledger gives every row that matches, however its days, its gaps and the jumps of
+// its numbers are, and reads little where the roll-ups say that nothing matches.
 import assert from 'node:assert/strict'
 import { LEDGER_COLUMNS } from '../../../server/common/ledger-columns.ts'
 import type { RequestFilter } from '../../../server/ledger/reports/request-filter.ts'

@@ -1,5 +1,6 @@
-// TABLE of requests by which a key tried to get past its scope or to another key's objects, found by
-// reading the providers' documentation and SDKs. Each must be refused before the provider sees it.
+// TABLE of requests by which a key tried to get past its scope or to another key's objects, found
+// by reading the providers' documentation and SDKs. Each must be refused before the provider sees
+// it.
 import type { SdkEndpoint } from './sdk-endpoints.ts'
 
 /** What the key has that tries. */

@@ -1,5 +1,5 @@
-// TABLE of the endpoints of real services that the AI SDK's provider packages call in their own public
-// test suites (vercel/ai, 2026-08), each with its class.
+// TABLE of the endpoints of real services that the AI SDK's provider packages call in their own
+// public test suites (vercel/ai, 2026-08), each with its class.
 
 /** What an endpoint is held to. */
 export type SdkClass =

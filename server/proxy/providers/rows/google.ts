@@ -234,7 +234,9 @@ const uploadRows = (v: string): EndpointRow[] => [
   neutral(`GET /download${v}/files/{file}:download`),
 ]
 
-/** Google's OpenAI dialect reads its key from Authorization: ai.google.dev/gemini-api/docs/openai */
+/**
+ * Google's OpenAI dialect reads its key from Authorization: ai.google.dev/gemini-api/docs/openai
+ */
 const dialectRows = (v: string): EndpointRow[] =>
   compatibleRows(`${v}/openai`, {
     tools: toolsIn('', CALLER_TOOLS),

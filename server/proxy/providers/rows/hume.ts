@@ -24,9 +24,9 @@ const CONFIG = {
 
 /**
  * The Empathic Voice Interface: https://dev.hume.ai/reference/speech-to-speech-evi. A configuration
- * names the model. Chats are created by its socket, which has no row, because Hume announced the end
- * of this interface for 2026-11-13 (https://dev.hume.ai/voice/reference/speech-to-speech-evi): an
- * administrator shares them.
+ * names the model. Chats are created by its socket, which has no row, because Hume announced the
+ * end of this interface for 2026-11-13 (https://dev.hume.ai/voice/reference/speech-to-speech-evi):
+ * an administrator shares them.
  */
 const EVI: readonly EndpointRow[] = [
   ...['config', 'prompt', 'tool'].flatMap((kind): EndpointRow[] => {

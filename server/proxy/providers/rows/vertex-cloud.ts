@@ -11,7 +11,10 @@ const RECOGNIZE: ModelPlace = {
   at: 'body',
   body: { required: ['config.model'], stored: ['configMask', 'config_mask'] },
 }
-/** A voice belongs to its model: cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize */
+/**
+ * A voice belongs to its model:
+ * cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize
+ */
 const SYNTHESIZE: ModelPlace = {
   at: 'body',
   body: {
