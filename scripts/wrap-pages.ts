@@ -22,8 +22,7 @@ const SOURCES = [
 const OURS = /^(?!.*(?:node_modules|\/dist\/|\/\.))/
 
 /** A line of a comment. In TypeScript, a line that begins with `#` is a private field. */
-const commentOf = (file: string): RegExp =>
-  /\.ya?ml$/.test(file) ? /^\s*#/ : /^\s*(?:\/\/|\/?\*)/
+const commentOf = (file: string): RegExp => (/\.ya?ml$/.test(file) ? /^\s*#/ : /^\s*(?:\/\/|\/?\*)/)
 /** What cannot be wrapped: addresses, and directives of the linter. */
 const WHOLE = /https?:|oxlint-disable/
 
