@@ -42,20 +42,27 @@ function reportError(error: unknown, args: readonly string[]): number {
 /** The parser's error in our words; null if it printed help or the version. */
 function parserError(
   { code, message, exitCode }: CommanderError,
-  [group]: readonly string[],
+  words: readonly string[],
 ): Misuse | null {
+  const [group] = words
   if (exitCode === 0) return null
   if (code === 'commander.help') {
-    const words = COMMANDS.flatMap(({ name }) =>
+    const actions = COMMANDS.flatMap(({ name }) =>
       name.startsWith(`${group} `) ? [name.slice(name.indexOf(' ') + 1)] : [],
     )
-    return new Misuse(`Say what to do with ${group}: ${words.join(', ')}.`)
+    return new Misuse(`Say what to do with ${group}: ${actions.join(', ')}.`)
   }
   const text = message
     .replace(/^error: /, '')
     .replace(/\s*\n\(Did you mean (.+)\?\)/, '. Did you mean $1?')
   const sentence = `${text[0]?.toUpperCase()}${text.slice(1)}`
-  return new Misuse(/[.?]$/.test(sentence) ? sentence : `${sentence}.`)
+  const ended = /[.?]$/.test(sentence) ? sentence : `${sentence}.`
+  const command = COMMANDS.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
+  return new Misuse(
+    code === 'commander.missingArgument' && command?.args !== undefined
+      ? `${ended} Write: tollmark ${command.name} ${command.args}.`
+      : ended,
+  )
 }
 
 /** Works for a command line that cannot be parsed, too. */

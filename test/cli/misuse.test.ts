@@ -23,7 +23,7 @@ const MISUSES: [args: string[], line: RegExp][] = [
   [['tokens', 'drop'], /^Unknown command 'drop'\.$/],
   [['tokens', 'create'], /^Give the token a name: --name NAME\.$/],
   [['tokens', 'create', '--name', '  '], /^Give the token a name: --name NAME\.$/],
-  [['tokens', 'revoke'], /^Missing required argument 'id'\.$/],
+  [['tokens', 'revoke'], /^Missing required argument 'id'\. Write: tollmark tokens revoke <id>\.$/],
   [['accounts', 'create'], /^Give the account a name: --name NAME\.$/],
   [token('--expires', 'soon'), /^--expires: "soon" is not a date\. Write 2027-01-31, .* or 30d\.$/],
   [token('--expires', '2099-01-31T12:00:00'), /^--expires: "2099-01-31T12:00:00" is not a date\./],
@@ -70,7 +70,7 @@ const MISUSES: [args: string[], line: RegExp][] = [
     ['env', '--url', 'ftp://host'],
     /^--url: "ftp:\/\/host" is not an address that begins with http:\/\/ or https:\/\/\.$/,
   ],
-  [['convert'], /^Missing required argument 'files'\.$/],
+  [['convert'], /^Missing required argument 'files'\. Write: tollmark convert <files\.\.\.>\.$/],
   [
     ['convert', 'Page.html', '--format', 'docx'],
     /^Option '--format <format>' argument 'docx' is invalid\. Allowed choices are markdown, json, chunks\.$/,
