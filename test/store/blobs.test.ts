@@ -279,3 +279,28 @@ test('S3: the error says what is wrong with a bucket, or with the address', asyn
   await assert.rejects(blobs.put('blob_x', path), { code: 'blobs', message: /not that of an S3/ })
   await assert.rejects(blobs.check(), { code: 'blobs', message: /status 403 .* bucket tollmark/ })
 })
+
+test('S3: after a failure to store an object, a check stores one, too', async (t) => {
+  let isDenied = true
+  let stored = 0
+  const server = createServer((request, response) => {
+    request.resume()
+    if (request.method === 'PUT') stored++
+    const isRefused = request.method === 'PUT' && isDenied
+    response.writeHead(isRefused ? 403 : 200, { etag: '"x"' })
+    response.end(isRefused ? '<Error><Code>AccessDenied</Code></Error>' : '')
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const blobs = await blobsAt(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const path = join(temporaryFolder(t), 'file')
+  writeFileSync(path, 'x')
+  await blobs.check()
+  assert.equal(stored, 0)
+  await assert.rejects(blobs.put('blob_x', path), { code: 'blobs' })
+  await assert.rejects(blobs.check(), { code: 'blobs' })
+  isDenied = false
+  stored = 0
+  for (let round = 0; round < 3; round++) await blobs.check()
+  assert.equal(stored, 1)
+})

@@ -29,13 +29,16 @@ const IDLE_TIMEOUT_MS = 30_000
  */
 const RESPONSE_TIMEOUT_MS = 5000
 const CHECK_TIMEOUT_MS = 2000
+/** The object that a check stores and deletes. */
+const TRIAL = 'tollmark-check'
 /** The metadata of an object with the CRC-32 of its bytes, as a decimal number. */
 const CHECKSUM = 'crc32'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
 /**
- * Blobs in a bucket, which `check` creates if it is missing. Files for random access are fetched
+ * Blobs in a bucket, which `check` creates if it is missing. After a failure to store an
+ * object, `check` also stores one, because the right to find a bucket does not include that. Files for random access are fetched
  * into `scratch` first.
  */
 export async function s3Blobs(
@@ -51,6 +54,8 @@ class S3Blobs implements BlobStore, Disposable {
   readonly #client: InstanceType<Sdk['S3Client']>
   readonly #bucket: string
   readonly #scratch: Scratch
+  /** Whether the last object could not be stored. */
+  #isFailing = false
 
   constructor(sdk: Sdk, settings: S3Settings, scratch: Scratch) {
     this.#sdk = sdk
@@ -70,6 +75,10 @@ class S3Blobs implements BlobStore, Disposable {
         // A web server at a wrong address may respond to everything with 200.
         if (ETag === undefined)
           throw new Error(`the response to storing object ${id} is not that of an S3 service`)
+        this.#isFailing = false
+      } catch (error) {
+        this.#isFailing = true
+        throw error
       } finally {
         stream.destroy()
       }
@@ -116,9 +125,10 @@ class S3Blobs implements BlobStore, Disposable {
       try {
         await this.#findBucket(abortSignal)
       } catch (error) {
-        if (this.#hasStatus(error, 404)) return this.#makeBucket(abortSignal)
-        throw this.#withStatus(error)
+        if (!this.#hasStatus(error, 404)) throw this.#withStatus(error)
+        await this.#makeBucket(abortSignal)
       }
+      if (this.#isFailing) await this.#tryOut(abortSignal)
     })
   }
 
@@ -150,12 +160,23 @@ class S3Blobs implements BlobStore, Disposable {
       return await response
     } catch (error) {
       if (!this.#hasStatus(error, 404)) throw error
-      // The bucket may be what is missing; a response to HEAD does not say which.
-      await this.#findBucket(AbortSignal.timeout(CHECK_TIMEOUT_MS)).catch((denied: unknown) => {
-        throw this.#withStatus(denied)
-      })
+      // A response to HEAD does not say whether it is the bucket that is missing.
+      if (!(error instanceof this.#sdk.NoSuchKey))
+        await this.#findBucket(AbortSignal.timeout(CHECK_TIMEOUT_MS)).catch(() => {
+          throw error
+        })
       throw new StoreError('missing', `the object ${id} is gone`, { cause: error })
     }
+  }
+
+  /** Stores and deletes an object, which takes other rights than to find the bucket. */
+  async #tryOut(abortSignal: AbortSignal): Promise<void> {
+    const object = { Bucket: this.#bucket, Key: TRIAL }
+    await this.#client.send(new this.#sdk.PutObjectCommand({ ...object, Body: 'x' }), {
+      abortSignal,
+    })
+    await this.#client.send(new this.#sdk.DeleteObjectCommand(object), { abortSignal })
+    this.#isFailing = false
   }
 
   async #findBucket(abortSignal: AbortSignal): Promise<void> {
