@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { withoutSecrets } from '../common/secrets.ts'
 import { duration } from '../config/setting-kinds.ts'
 import { createChild, MAX_CHILDREN, MAX_TTL_SECONDS } from '../keys/children.ts'
+import { requireRoom } from '../keys/held-keys.ts'
 import type { Proxy } from '../proxy/index.ts'
 import type { Store } from '../store/store.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
@@ -64,7 +65,7 @@ const ChildKeyInput = strictObject({
 /** The routes of child keys. */
 export function childKeyRoutes(
   store: Store,
-  keys: Pick<Proxy['keys'], 'refresh'>,
+  keys: Pick<Proxy['keys'], 'heldBy' | 'refresh'>,
   clock: () => number,
 ): Api {
   return routes(store, clock, [
@@ -83,10 +84,12 @@ export function childKeyRoutes(
         'key_inactive',
         'key_is_child',
         'too_many_child_keys',
+        'too_many_keys',
       ],
       act: async ({ params, query, body, caller, now }) => {
         const account = resolveAccountScope(caller, query.account)
         const reading = store.lookingUpFor(caller.account.id)
+        requireRoom(keys, caller.account)
         const key = await createChild(reading, params.id, account, body, now)
         await keys.refresh()
         return key

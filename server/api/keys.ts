@@ -2,6 +2,7 @@
 import type { Caller } from '../accounts/tokens.ts'
 import { countedListOf, type Api } from './api.ts'
 import { Problem, fieldError, type FieldError } from '../common/errors.ts'
+import { requireRoom } from '../keys/held-keys.ts'
 import { countKeys, listKeys, needsScan } from '../keys/key-list.ts'
 import { changeKey, createKey, getKey, revokeKey } from '../keys/keys.ts'
 import { purgeKey, purgeKeys } from '../keys/purge.ts'
@@ -37,7 +38,7 @@ function requireUpstreamAccess({ account }: Caller): void {
 
 /** Live keys and providers. */
 interface Proxied {
-  readonly keys: Pick<Proxy['keys'], 'refresh'>
+  readonly keys: Pick<Proxy['keys'], 'heldBy' | 'refresh'>
   readonly table: () => { readonly providers: readonly { readonly id: string }[] }
 }
 
@@ -95,9 +96,10 @@ function createRoute(store: Store, proxied: Proxied, clock: () => number): Route
       expiryError(expires_at, clock()),
     ],
     response: created('The key, with its secret', NewKeySchema),
-    problems: ['account_not_found'],
+    problems: ['account_not_found', 'too_many_keys'],
     act: async ({ body: { account_id, expires_at, ...wanted }, caller, now }) => {
       const owner = await findOwner(store, caller, account_id, 'keys')
+      requireRoom(proxied.keys, caller.account)
       if (wanted.objects === 'upstream') requireUpstreamAccess(caller)
       const key = await createKey(
         lookingUp(store, caller),
@@ -160,7 +162,7 @@ function changeRoute(store: Store, proxied: Proxied): Route {
     query: AccountScopeParams,
     body: KeyChange.body,
     response: ok('The key', KeySchema),
-    problems: ['key_not_found', 'key_revoked', 'key_is_child'],
+    problems: ['key_not_found', 'key_revoked', 'key_is_child', 'too_many_keys'],
     act: async ({ params: { id }, query, body, caller, now }) => {
       const account = resolveAccountScope(caller, query.account)
       const reading = lookingUp(store, caller)
@@ -174,6 +176,7 @@ function changeRoute(store: Store, proxied: Proxied): Route {
         ],
       )
       if (plain.objects === 'upstream') requireUpstreamAccess(caller)
+      if (plain.models || plain.allowed_origins) requireRoom(proxied.keys, caller.account)
       const expires = expires_at === undefined ? undefined : momentOf(expires_at)
       const key = await changeKey(
         reading,

@@ -25,7 +25,7 @@ interface LocalDependencies {
 }
 
 /** A running server notices changed keys within a second. */
-const NO_CACHE = { refresh: () => Promise.resolve() }
+const NO_CACHE = { heldBy: () => 0, refresh: () => Promise.resolve() }
 
 /** Refusals that a running server has not written yet are missing here. */
 const NO_BUFFER = { flush: () => Promise.resolve() }

@@ -1,17 +1,18 @@
 // All keys in memory, so that no request waits for the database. Changes by any process arrive
 // within a second.
-import type { CachedKey } from './cached-key.ts'
-import { fromJsonList } from './key-record.ts'
-import { narrowKey, type ChildParts } from './narrowing.ts'
-import { compileScope } from './scope.ts'
+import {
+  cachedKey,
+  childParts,
+  type CachedKey,
+  type ChildParts,
+  type SharedName,
+} from './cached-key.ts'
+import { HeldKeys } from './held-keys.ts'
+import { narrowKey } from './narrowing.ts'
 import type { Store } from '../store/store.ts'
-import type { KeyRow, KeySecretRow, SharedObjectRow } from '../store/schema.ts'
+import type { KeyRow, KeySecretRow } from '../store/schema.ts'
 
-export type { CachedChild, CachedKey } from './cached-key.ts'
-
-/** The name of a provider's object, as a member of a `Set`. */
-export const sharedName = (provider: string, kind: string, id: string): string =>
-  `${provider} ${kind} ${id}`
+export { sharedName, type CachedChild, type CachedKey } from './cached-key.ts'
 
 /** One secret of a key. */
 export interface CachedSecret {
@@ -28,6 +29,8 @@ export interface KeyCache extends Disposable {
   find(publicId: string): CachedSecret | undefined
   /** Whether an account has been disabled. */
   isDisabled(accountId: string): boolean
+  /** What the keys of an account take, as held-keys.ts counts. */
+  heldBy(accountId: string): number
   /**
    * Reads changes now. Code that changes a key awaits it, so that the change takes effect
    * immediately. Never rejects.
@@ -79,6 +82,7 @@ class StoredKeys {
   readonly #publicIds = new Map<string, string[]>()
   readonly #parents = new Map<string, CachedKey>()
   readonly #children = new Map<string, Map<string, StoredChild>>()
+  readonly #held = new HeldKeys()
   #disabledAccounts = new Set<string>()
   /** The highest revision that has been read. */
   #revision = 0
@@ -93,6 +97,10 @@ class StoredKeys {
 
   isDisabled(accountId: string): boolean {
     return this.#disabledAccounts.size > 0 && this.#disabledAccounts.has(accountId)
+  }
+
+  heldBy(accountId: string): number {
+    return this.#held.of(accountId)
   }
 
   /** Reads the changes since the last call. @throws StoreError */
@@ -114,13 +122,16 @@ class StoredKeys {
     const shared = Map.groupBy(await this.#changedSharedObjects(), ({ key_id }) => key_id)
     for (const row of changed) {
       const own = secrets.get(row.id) ?? []
-      if (row.parent_id === null) this.#replaceKey(cached(row, shared.get(row.id) ?? []), own)
+      if (row.purged_at !== null) this.#purge(row)
+      else if (row.parent_id === null) this.#replaceKey(row, shared.get(row.id) ?? [], own)
       else this.#replaceChild(row, row.parent_id, own)
       this.#revision = row.revision
     }
   }
 
-  #replaceKey(key: CachedKey, secrets: readonly StoredSecret[]): void {
+  #replaceKey(row: KeyRow, shared: readonly SharedName[], secrets: readonly StoredSecret[]): void {
+    const key = cachedKey(row, shared)
+    this.#held.set(row)
     this.#parents.set(key.id, key)
     this.#replace(key.id, key, secrets)
     for (const child of this.#children.get(key.id)?.values() ?? []) this.#narrow(key, child)
@@ -131,6 +142,7 @@ class StoredKeys {
     if (siblings === undefined) this.#children.set(parentId, (siblings = new Map()))
     const child = { parts: childParts(row), parentSecret: row.parent_secret ?? '', secrets }
     siblings.set(row.id, child)
+    this.#held.set(row)
     if (siblings.size % FORGET_STEP === 0) this.#forgetEnded(siblings, row.created_at)
     const parent = this.#parents.get(parentId)
     // If the parent is not here yet, it has changed since and comes later in the list.
@@ -152,9 +164,23 @@ class StoredKeys {
     for (const [id, { parts }] of siblings) {
       if (parts.expiresAt > now - FORGET_MS) continue
       siblings.delete(id)
-      for (const publicId of this.#publicIds.get(id) ?? []) this.#secrets.delete(publicId)
-      this.#publicIds.delete(id)
+      this.#forget(id)
     }
+  }
+
+  /** Forgets a key that is in no list any more, and its children. */
+  #purge({ id, parent_id }: KeyRow): void {
+    for (const child of this.#children.get(id)?.keys() ?? []) this.#forget(child)
+    this.#children.delete(id)
+    this.#parents.delete(id)
+    if (parent_id !== null) this.#children.get(parent_id)?.delete(id)
+    this.#forget(id)
+  }
+
+  #forget(id: string): void {
+    for (const publicId of this.#publicIds.get(id) ?? []) this.#secrets.delete(publicId)
+    this.#publicIds.delete(id)
+    this.#held.delete(id)
   }
 
   // Selected by revision, not by a list of ids, whose length is limited: the first read covers all
@@ -230,6 +256,10 @@ class PolledKeyCache implements KeyCache {
     return this.#keys.isDisabled(accountId)
   }
 
+  heldBy(accountId: string): number {
+    return this.#keys.heldBy(accountId)
+  }
+
   refresh(): Promise<void> {
     if (this.#look === null) return (this.#look = this.#tryRead())
     this.#nextLook ??= this.#look.then(() => {
@@ -254,51 +284,4 @@ class PolledKeyCache implements KeyCache {
     }
     this.#look = null
   }
-}
-
-const NO_SHARED_OBJECTS: ReadonlySet<string> = new Set()
-
-function cached(
-  row: KeyRow,
-  shared: readonly Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>[],
-): CachedKey {
-  return {
-    id: row.id,
-    child: null,
-    accountId: row.account_id,
-    scope: compileScope(fromJsonList(row.models)),
-    rpm: row.rpm,
-    allowedOrigins: setOf(row.allowed_origins),
-    objects: row.objects,
-    providers: setOf(row.providers),
-    readOnly: row.read_only === 1,
-    shared:
-      shared.length === 0
-        ? NO_SHARED_OBJECTS
-        : new Set(
-            shared.map(({ provider, kind, object_id }) => sharedName(provider, kind, object_id)),
-          ),
-    expiresAt: row.expires_at,
-    disabled: row.disabled === 1,
-    revoked: row.revoked_at !== null,
-  }
-}
-
-function childParts(row: KeyRow): ChildParts {
-  return {
-    id: row.id,
-    endUser: row.end_user,
-    scope: compileScope(fromJsonList(row.models)),
-    rpm: row.rpm,
-    allowedOrigins: setOf(row.allowed_origins),
-    providers: setOf(row.providers),
-    expiresAt: row.expires_at ?? 0,
-    disabled: row.disabled === 1,
-    revoked: row.revoked_at !== null,
-  }
-}
-
-function setOf(list: string | null): ReadonlySet<string> | null {
-  const items = fromJsonList(list)
-  return items === null ? null : new Set(items)
 }

@@ -81,14 +81,13 @@ export async function listKeys(
   now: number,
 ): Promise<{ keys: Key[]; next: string | null }> {
   const { model, search = '', sort = '-created_at' } = filter
-  const matches = fitting(filter)
   if (SORTS[sort].moves) await flushBeforeReading(store)
   const found: PositionedRow[] = []
   const limitRows = search === '' && model === undefined ? limit + 1 : BATCH_ROWS
   let last = cursor
   for (;;) {
     const rows = await keyRows(store, filter, limitRows, last, now)
-    found.push(...rows.filter(matches))
+    found.push(...(await fittingRows(rows, filter)))
     // One row more than the limit shows that there is a next page.
     if (rows.length < limitRows || found.length > limit) break
     const end = rows.at(-1)
@@ -102,15 +101,35 @@ export async function listKeys(
   }
 }
 
-/** The part of a filter that SQL cannot express: case beyond ASCII, and globs. */
-function fitting({
-  model,
-  search = '',
-}: KeyFilter): (row: Pick<KeyRow, 'id' | 'name' | 'public_id' | 'models'>) => boolean {
+/** What decides whether a key fits a filter. */
+type Fitted = Pick<KeyRow, 'id' | 'name' | 'public_id'> & Partial<Pick<KeyRow, 'models'>>
+
+/** Characters of lists of models that are read in one turn of the event loop. */
+const MODELS_PER_TURN = 2 ** 18
+
+/** The rows that fit the part of a filter that SQL cannot express: case beyond ASCII, and globs. */
+async function fittingRows<T extends Fitted>(
+  rows: readonly T[],
+  { model, search = '' }: KeyFilter,
+): Promise<T[]> {
   const lower = search.toLowerCase()
-  return ({ id, name, public_id, models }) =>
-    (name.toLowerCase().includes(lower) || id === search || isPrefixOf(search, public_id)) &&
-    (model === undefined || compileScope(fromJsonList(models)).allows([model]))
+  const found: T[] = []
+  let read = 0
+  for (const row of rows) {
+    const { id, name, public_id, models = null } = row
+    if (!name.toLowerCase().includes(lower) && id !== search && !isPrefixOf(search, public_id))
+      continue
+    if (model !== undefined) {
+      read += models?.length ?? 0
+      if (read > MODELS_PER_TURN) {
+        await new Promise(setImmediate)
+        read = 0
+      }
+      if (!compileScope(fromJsonList(models)).allows([model])) continue
+    }
+    found.push(row)
+  }
+  return found
 }
 
 /**
@@ -134,8 +153,11 @@ export async function countKeys(store: Store, filter: KeyFilter, now: number): P
       (await query.select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ??
         0,
     )
-  const rows = await query.select(['id', 'name', 'public_id', 'models']).execute()
-  return rows.filter(fitting(filter)).length
+  const rows = await query
+    .select(['id', 'name', 'public_id'])
+    .$if(model !== undefined, (one) => one.select('models'))
+    .execute()
+  return (await fittingRows(rows, filter)).length
 }
 
 /** A row and the value it is sorted by. */

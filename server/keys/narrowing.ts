@@ -1,7 +1,7 @@
 // A child key is never wider than its parent. This is checked when the child is created; its rights
 // are computed from both rows whenever one of them changes, so narrowing a parent later also
 // narrows its children.
-import type { CachedKey } from './cached-key.ts'
+import type { CachedKey, ChildParts } from './cached-key.ts'
 import { compileInside, compileScope, isPattern, type Scope } from './scope.ts'
 
 /** The parts of a key that a child can narrow; null is unrestricted. */
@@ -58,19 +58,6 @@ function modelWidenings(asked: readonly string[], models: readonly string[]): Wi
       param: `models.${at}`,
       detail: 'Is not covered by the models of the parent key. Name models that it may use.',
     }))
-}
-
-/** A child key with only its own restrictions, without its parent's. */
-export interface ChildParts {
-  readonly id: string
-  readonly endUser: string | null
-  readonly scope: Scope
-  readonly rpm: number | null
-  readonly allowedOrigins: ReadonlySet<string> | null
-  readonly providers: ReadonlySet<string> | null
-  readonly expiresAt: number
-  readonly disabled: boolean
-  readonly revoked: boolean
 }
 
 /**

@@ -42,6 +42,7 @@ function holding(more: Partial<CachedKey> = {}, expiresAt: number | null = null)
   const keys: KeyCache = {
     find,
     isDisabled: (id) => id === 'acc_off',
+    heldBy: () => 0,
     refresh: () => Promise.resolve(),
     fresh: true,
     [Symbol.dispose]: () => {},

@@ -2,13 +2,8 @@
 // becomes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CachedKey } from '../../server/keys/cached-key.ts'
-import {
-  narrowKey,
-  wideningsOf,
-  type ChildParts,
-  type Restrictions,
-} from '../../server/keys/narrowing.ts'
+import type { CachedKey, ChildParts } from '../../server/keys/cached-key.ts'
+import { narrowKey, wideningsOf, type Restrictions } from '../../server/keys/narrowing.ts'
 import { compileScope } from '../../server/keys/scope.ts'
 import { seeded } from '../support/random.ts'
 

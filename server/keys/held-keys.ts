@@ -1,0 +1,57 @@
+// Counts the memory that the keys of each account take: all keys are in the memory of every
+// process, so without a bound one account could use up everybody's.
+import { Problem } from '../common/errors.ts'
+import type { KeyRow } from '../store/schema.ts'
+
+/**
+ * How much the keys of an account may take, in characters of their lists; about 30,000 keys with a
+ * few models each. In memory that is two to three times as many bytes.
+ */
+export const MAX_HELD = 32 * 2 ** 20
+
+/** What a key takes besides its lists, counted in the same way. */
+const PER_KEY = 1_000
+
+/** The sizes of the keys in memory, children included. */
+export class HeldKeys {
+  readonly #keys = new Map<string, { readonly account: string; readonly size: number }>()
+  readonly #totals = new Map<string, number>()
+
+  /** Counts a key instead of its earlier state. */
+  set(row: KeyRow): void {
+    this.delete(row.id)
+    const lists = row.revoked_at === null ? [row.models, row.allowed_origins, row.providers] : []
+    const size = lists.reduce((sum, list) => sum + (list?.length ?? 0), PER_KEY)
+    this.#keys.set(row.id, { account: row.account_id, size })
+    this.#totals.set(row.account_id, this.of(row.account_id) + size)
+  }
+
+  delete(id: string): void {
+    const held = this.#keys.get(id)
+    if (held === undefined) return
+    this.#keys.delete(id)
+    this.#totals.set(held.account, this.of(held.account) - held.size)
+  }
+
+  /** What all keys of an account take. */
+  of(account: string): number {
+    return this.#totals.get(account) ?? 0
+  }
+}
+
+/**
+ * Refuses more keys, or longer lists, for an account whose keys take too much memory. An
+ * administrator's account has no bound.
+ *
+ * @throws Problem `too_many_keys`
+ */
+export function requireRoom(
+  keys: { heldBy(accountId: string): number },
+  account: { readonly id: string; readonly role: 'admin' | 'member' },
+): void {
+  if (account.role === 'admin' || keys.heldBy(account.id) < MAX_HELD) return
+  throw new Problem(
+    'too_many_keys',
+    'The keys of this account have too many models and origins in total. Give keys fewer models, or remove keys that have ended: POST /api/v1/keys/purge.',
+  )
+}

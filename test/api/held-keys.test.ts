@@ -1,0 +1,95 @@
+// All keys are in the memory of every process, and lists of them are searched there: one account's
+// keys must neither fill it nor hold up others.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MAX_HELD } from '../../server/keys/held-keys.ts'
+import type { NewKey } from '../../server/keys/key-record.ts'
+import { listKeys } from '../../server/keys/key-list.ts'
+import type { KeyRow } from '../../server/store/schema.ts'
+import { assertProblem, call, startServer, type TestServer } from '../support/harness.ts'
+import { openCounter } from '../support/turn-counter.ts'
+
+const LONG = JSON.stringify(Array.from({ length: 450 }, (_, i) => `${i}-${'x'.repeat(240)}`))
+
+/** Adds rows like one that the API made, with a long list of models. */
+async function addKeys(
+  { store }: TestServer,
+  id: string,
+  count: number,
+  change: Partial<KeyRow> = {},
+): Promise<void> {
+  const row = await store.db
+    .selectFrom('keys')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  const { last } = await store.db
+    .selectFrom('keys')
+    .select((e) => e.fn.max('revision').as('last'))
+    .executeTakeFirstOrThrow()
+  const more = Array.from({ length: count }, (_, i) => ({
+    ...row,
+    ...change,
+    id: `${id}${i}`,
+    public_id: `long${i}`,
+    models: LONG,
+    revision: Number(last) + 1 + i,
+  }))
+  for (let from = 0; from < count; from += 20)
+    await store.write(store.db.insertInto('keys').values(more.slice(from, from + 20)))
+}
+
+test('a member can have as many keys as fit into its share of the memory', async (t) => {
+  const server = await startServer(t)
+  const admin = await server.token({ scopes: ['manage'] })
+  const bob = await server.newToken({ account: 'bob', scopes: ['manage'] })
+  const alice = await server.token({ account: 'alice', scopes: ['manage'] })
+  const send = (token: string, method: string, path: string, body: object) =>
+    call(server.url, `/api/v1/${path}`, {
+      method,
+      token,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const { id } = (await send(bob.secret, 'POST', 'keys', { name: 'one' })).json<NewKey>()
+  await addKeys(server, id, Math.ceil(MAX_HELD / LONG.length), { expires_at: server.clock() - 1 })
+  assert.equal((await send(alice, 'POST', 'keys', { name: 'two' })).status, 201)
+  for (const [method, path, body] of [
+    ['POST', 'keys', { name: 'more' }],
+    ['POST', `keys/${id}/children`, { ttl: 60 }],
+    ['PATCH', `keys/${id}`, { models: ['gpt-5'] }],
+  ] as const)
+    assertProblem(await send(bob.secret, method, path, body), 429, 'too_many_keys')
+  assert.equal((await send(bob.secret, 'PATCH', `keys/${id}`, { rpm: 5 })).status, 200)
+  const forBob = { name: 'given', account_id: bob.account_id }
+  assert.equal((await send(admin, 'POST', 'keys', forBob)).status, 201)
+  // Keys that are in no list any more take no memory.
+  assert.equal((await send(bob.secret, 'POST', 'keys/purge', { status: ['expired'] })).status, 200)
+  assert.equal((await send(bob.secret, 'POST', 'keys', { name: 'more' })).status, 201)
+})
+
+test('a search for keys by model reads a few lists in each turn', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token({ scopes: ['manage'] })
+  const create = (name: string) =>
+    call(server.url, '/api/v1/keys', {
+      method: 'POST',
+      token,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name, models: ['other'] }),
+    })
+  await addKeys(server, (await create('one')).json<NewKey>().id, 40)
+  // After this, the server has read the keys for its requests.
+  assert.equal((await create('two')).status, 201)
+  const counter = openCounter(t)
+  const parse = JSON.parse
+  t.mock.method(JSON, 'parse', (text: string, ...rest: []) => {
+    if (text === LONG) counter.count()
+    return parse(text, ...rest) as unknown
+  })
+  const filter = { account: null, model: '7-x' }
+  const { keys } = await listKeys(server.store, filter, 20, undefined, server.clock())
+  assert.deepEqual(keys, [])
+  assert.equal(counter.all(), 40)
+  assert.ok(counter.most() <= 4, `${counter.most()} lists in one turn`)
+})
