@@ -177,6 +177,23 @@ test('in detail', async (t) => {
     assert.ok(height < 40, `${height} px`)
   })
 
+  await t.test('the choice of keys lies over the page, which does not move', async (t) => {
+    await key('Chosen')
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/requests`)
+    const model = page.getByLabel('Model', { exact: true })
+    await page.getByRole('row').nth(1).waitFor()
+    const before = await model.boundingBox()
+    await page.getByLabel('Key', { exact: true }).click()
+    const option = page.getByRole('option', { name: /^Chosen/ })
+    await option.waitFor()
+    assert.deepEqual(await model.boundingBox(), before)
+    const behind = await option.evaluate(
+      (choice) => getComputedStyle(choice.closest('[data-position]') ?? choice).backgroundColor,
+    )
+    assert.doesNotMatch(behind, /^rgba\(.*, 0\)$/)
+  })
+
   await t.test('providers that are not set up are in the order of their names', async (t) => {
     const { page } = await visit(t, site, cookie)
     await page.goto(`${site.url}/providers`)
