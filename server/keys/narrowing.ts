@@ -93,6 +93,7 @@ function bothScopes(one: Scope, other: Scope): Scope {
   return {
     all: false,
     anyName: one.anyName && other.anyName,
+    patterns: one.patterns + other.patterns,
     allows: (spellings) => one.allows(spellings) && other.allows(spellings),
     inside: (patterns) => other.inside(one.inside(patterns)),
   }

@@ -33,6 +33,8 @@ export interface Scope {
    * provider.
    */
   readonly anyName: boolean
+  /** The number of patterns that a name is compared with. */
+  readonly patterns: number
   /** Whether a model, given by all its spellings, is allowed. */
   allows(spellings: readonly string[]): boolean
   /**
@@ -48,6 +50,7 @@ export const SCOPE_LIMITS = { entryLength: 256, entries: 500 }
 const EVERYTHING: Scope = {
   all: true,
   anyName: true,
+  patterns: 0,
   allows: () => true,
   inside: (patterns) => patterns,
 }
@@ -82,6 +85,7 @@ export function compileScope(models: readonly string[] | null): Scope {
   return {
     all: false,
     anyName: models.includes('*'),
+    patterns: patterns.length,
     allows: (spellings) =>
       spellings.some((name) => exact.has(name)) ||
       (patterns.length > 0 && spellings.some(allowsOne)),

@@ -66,7 +66,9 @@ export function resolveModels(
     return { ok: true, models: [], objects: match.objects, kept: false }
   const found = reachable(request, inspected)
   if (!('models' in found)) return { ok: false, ...found }
-  const refused = found.models.find((name) => !scope.allows(provider.modelNames(name)))
+  const names = [...new Set(found.models)]
+  if (costOf(names, scope) > MAX_COST) return { ok: false, ...TOO_MANY }
+  const refused = names.find((name) => !scope.allows(provider.modelNames(name)))
   if (refused !== undefined)
     return {
       ok: false,
@@ -86,6 +88,19 @@ export function resolveModels(
     kept: inspected?.findings.kept ?? false,
   }
 }
+
+/**
+ * How many characters of names may be compared with a pattern each: 500 patterns with about a
+ * thousand short names. All other requests wait meanwhile, for some 20 ms.
+ */
+const MAX_COST = 2 ** 24
+const TOO_MANY = ambiguous(
+  'The body names more different models than can be compared with the patterns in the models of this key.',
+)
+
+/** Counts a comparison of an empty name, too. */
+const costOf = (names: readonly string[], { patterns }: Scope): number =>
+  patterns === 0 ? 0 : patterns * names.reduce((sum, { length }) => sum + length + 16, 0)
 
 /** The refusal of the first tool that runs a model outside the scope; null if there is none. */
 function refusedTool(

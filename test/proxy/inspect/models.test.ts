@@ -65,6 +65,10 @@ const BATCH = { id: 'google', path: '/v1beta/models/allowed:batchGenerateContent
 const ROUTER = { id: 'openrouter', path: '/api/v1/chat/completions' }
 const MISTRAL = { id: 'mistral', path: '/v1/chat/completions' }
 const GATEWAY = { id: 'house-gateway', path: '/v1/chat/completions' }
+const PATTERNS = ['allow*', ...Array.from({ length: 498 }, (_, i) => `${i}*`), 'm*']
+const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `m-${i}`)
+const withModels = (count: number): string =>
+  JSON.stringify({ model: 'allowed', models: names(count) })
 const SPOKEN = { id: 'house-claude', path: '/v1/messages' }
 const CLAUDE = { id: 'anthropic', path: '/v1/messages' }
 const CLAUDE_BATCH = { id: 'anthropic', path: '/v1/messages/batches' }
@@ -800,6 +804,21 @@ const cases: [name: string, request: Case, expected: string][] = [
     NO,
   ],
   ['a dialect of an added provider', { ...SPOKEN, body: '{"model":"allowed"}' }, 'ok allowed'],
+  [
+    'as many different models as a key has patterns',
+    { ...ROUTER, scope: PATTERNS, body: withModels(500) },
+    `ok allowed,${names(500).join()}`,
+  ],
+  [
+    'more different models than can be compared with a key’s patterns',
+    { ...ROUTER, scope: PATTERNS, body: withModels(2_000) },
+    'ambiguous_body',
+  ],
+  [
+    'as many different models for a key with few patterns',
+    { ...ROUTER, scope: ['allow*', 'm*'], body: withModels(2_000) },
+    `ok allowed,${names(2_000).join()}`,
+  ],
   ['a preset', { ...ROUTER, body: '{"model":"allowed","preset":"mine"}' }, NO],
   [
     'a plugin with a model',
