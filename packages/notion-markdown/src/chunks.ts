@@ -1,7 +1,7 @@
 // A page as chunks for retrieval: cut at headings, then between blocks, never inside a table's row,
 // code, an equation or the text of a list's item.
 import type { SourcePart } from './source-marks.ts'
-import { estimateTokens } from './tokens.ts'
+import { ASCII_CHARS, estimateTokens } from './tokens.ts'
 
 /** Maximum number of tokens of a chunk, unless one block alone has more. */
 export const CHUNK_TOKENS = 512
@@ -191,13 +191,19 @@ class Packer {
     this.#tokens += tokens
   }
 
-  /** The text that a group adds to the chunk, with the text between them if they are adjacent. */
+  /**
+   * The text that a group adds to the chunk, with the text between them if they are adjacent.
+   *
+   * @returns any number above the budget for a text that exceeds it: only so much is read, because
+   *   a group is measured again in each block around it
+   */
   #tokensOf(group: readonly SourcePart[]): number {
     const [first] = group
     const last = group.at(-1)
     if (!first || !last) return 0
     const from = this.#parts.at(-1)?.end ?? this.#markdown.lastIndexOf('\n', first.start - 1) + 1
-    return estimateTokens(this.#markdown.slice(from, last.end))
+    const most = from + ASCII_CHARS * (this.#budget + 1)
+    return estimateTokens(this.#markdown.slice(from, Math.min(last.end, most)))
   }
 }
 

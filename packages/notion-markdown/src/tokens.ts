@@ -1,5 +1,5 @@
 /** Number of characters of each kind that are about one token for language models. */
-const ASCII_CHARS = 4
+export const ASCII_CHARS = 4
 const LETTER_CHARS = 2
 
 /**

@@ -165,3 +165,17 @@ test('paragraphs of a split list in a quote stay paragraphs', async () => {
     assert.doesNotMatch(JSON.stringify(fromMarkdown(text, extensions)), /"type":"code"/, text)
   }
 })
+
+test('chunks of deep nesting do not cost its depth again', async () => {
+  const html = pageOf(`${'<blockquote>a'.repeat(500)}${'<p>b</p>'.repeat(2000)}`)
+  const cost = async (deed: () => Promise<unknown>): Promise<number> => {
+    const before = process.cpuUsage()
+    await deed()
+    const { user, system } = process.cpuUsage(before)
+    return user + system
+  }
+  await chunksOf(pageOf('<p>warm</p>'))
+  const whole = await cost(async () => await documentOf(html, { format: 'json' }))
+  const cut = await cost(async () => await chunksOf(html))
+  assert.ok(cut < 10 * whole, `${cut} µs of CPU for chunks, ${whole} µs for the document`)
+})
