@@ -116,10 +116,15 @@ const namesStored = (provider: Provider, text: string): boolean =>
 async function allowedModels(
   { provider, key, match, method, objects }: ModelListRequest,
   models: readonly (readonly string[])[],
+  slices: TimeSlices,
 ): Promise<readonly boolean[]> {
-  const stays = models.map(
-    (names) => key.scope.all || names.some((name) => key.scope.allows(provider.modelNames(name))),
-  )
+  const { scope } = key
+  const stays: boolean[] = []
+  for (const names of models) {
+    stays.push(scope.all || names.some((name) => scope.allows(provider.modelNames(name))))
+    // A key may have hundreds of patterns.
+    if (slices.isOver()) await slices.next()
+  }
   if (key.objects !== 'own') return stays
   const refs = models.flatMap((names, i) =>
     stays[i] === true ? storedRefs(provider, names).map((ref) => [i, ref] as const) : [],
@@ -196,14 +201,15 @@ export class FilteredModelList extends ForwardingExchange {
       sent.length < this.#length || codings === null
         ? null
         : await decodeWhole(codings, sent, MAX_LIST_BYTES, owner)
+    const slices = new TimeSlices(turns, owner)
     const list =
       plain === null
         ? null
         : await filterModels(
             plain.toString(),
             this.#path,
-            (models) => allowedModels(this.#request, models),
-            new TimeSlices(turns, owner),
+            (models) => allowedModels(this.#request, models, slices),
+            slices,
           )
     if (list === null) {
       const isHarmless = key.scope.all && plain !== null && !namesStored(provider, plain.toString())

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { respond, headerOf, type Script } from '../../support/providers/fake.ts'
+import { openCounter } from '../../support/turn-counter.ts'
 import { ORIGINS, startScoped, type Id } from '../support/scoped.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -461,6 +462,24 @@ test('a page that filtering empties is skipped, because clients would take it fo
     [endless.status, endless.body, endless.sent],
     [200, '{"models":[],"nextPageToken":"again"}', 20],
   )
+})
+
+test('a list is compared with hundreds of patterns in many turns', async (t) => {
+  const { served, ask } = await startScoped(t)
+  const [models, patterns] = [400, 500]
+  const data = Array.from({ length: models }, (_, i) => ({ id: `model-with-a-long-name-${i}` }))
+  served.fake.play(respond(200, JSON_TYPE, JSON.stringify({ data })))
+  const counter = openCounter(t)
+  const startsWith = String.prototype.startsWith
+  t.mock.method(String.prototype, 'startsWith', function (this: string, text: string, at = 0) {
+    counter.count()
+    return startsWith.call(this, text, at)
+  })
+  const none = Array.from({ length: patterns }, (_, i) => `of-tomorrow-${i}*`)
+  const got = await ask('openai', '/v1/models', none, { method: 'GET' })
+  assert.deepEqual([got.status, got.body], [200, '{"data":[]}'])
+  assert.ok(counter.all() >= models * patterns)
+  assert.ok(counter.most() < (models * patterns) / 2, `${counter.most()} comparisons in one turn`)
 })
 
 test('a limited key reads only the records of its models', async (t) => {
