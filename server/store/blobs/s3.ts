@@ -37,9 +37,9 @@ const CHECKSUM = 'crc32'
 type Sdk = typeof import('@aws-sdk/client-s3')
 
 /**
- * Blobs in a bucket, which `check` creates if it is missing. After a failure to store an
- * object, `check` also stores one, because the right to find a bucket does not include that. Files for random access are fetched
- * into `scratch` first.
+ * Blobs in a bucket, which `check` creates if it is missing. After a failure to store an object,
+ * `check` also stores one, because the right to find a bucket does not include that. Files for
+ * random access are fetched into `scratch` first.
  */
 export async function s3Blobs(
   settings: S3Settings,
