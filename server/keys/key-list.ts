@@ -2,6 +2,7 @@
 import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely'
 import { flushBeforeReading } from '../ledger/settlement/journal.ts'
 import { REQUESTS_OF_KEY, requestsSinceTotals } from '../ledger/rollups/key-totals.ts'
+import { TurnBudget } from '../common/fairness/turn-budget.ts'
 import { displayPrefix } from '../common/secrets.ts'
 import { hasId } from '../store/dialect.ts'
 import type { Store } from '../store/store.ts'
@@ -104,14 +105,16 @@ export async function listKeys(
 /** What decides whether a key fits a filter. */
 type Fitted = Pick<KeyRow, 'id' | 'name' | 'public_id'> & Partial<Pick<KeyRow, 'models'>>
 
-/** Characters of lists of models that are read in one turn of the event loop. */
+/** Characters of lists of models that all searches together read in one turn of the event loop. */
 const MODELS_PER_TURN = 2 ** 18
+const turns = new TurnBudget(1)
 
 /** The rows that fit the part of a filter that SQL cannot express: case beyond ASCII, and globs. */
 async function fittingRows<T extends Fitted>(
   rows: readonly T[],
-  { model, search = '' }: KeyFilter,
+  { account, model, search = '' }: KeyFilter,
 ): Promise<T[]> {
+  const owner = { account_id: account ?? '', key_id: '' }
   const lower = search.toLowerCase()
   const found: T[] = []
   let read = 0
@@ -122,7 +125,7 @@ async function fittingRows<T extends Fitted>(
     if (model !== undefined) {
       read += models?.length ?? 0
       if (read > MODELS_PER_TURN) {
-        await new Promise(setImmediate)
+        await new Promise<void>((resolve) => turns.defer(owner, resolve))
         read = 0
       }
       if (!compileScope(fromJsonList(models)).allows([model])) continue
