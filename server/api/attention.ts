@@ -118,7 +118,7 @@ async function failing(store: Store, proxied: Health, now: number): Promise<Atte
   const credentials = await allCredentials(store, proxied, now)
   return [
     ...unreachable(proxied, credentials),
-    ...credentials.flatMap(({ id, name, provider, status, readable, last_error }) => {
+    ...credentials.flatMap(({ id, name, source, provider, status, readable, last_error }) => {
       // A provider's limits and failures are temporary, and another credential would not help.
       if (status === 'paused' || (readable && !CREDENTIAL_REFUSED.has(last_error?.status ?? 0)))
         return []
@@ -126,7 +126,7 @@ async function failing(store: Store, proxied: Health, now: number): Promise<Atte
       const detail =
         last_error === null
           ? `The credential "${name}" of ${service} cannot be decrypted with this server's master key. Replace it.`
-          : `${service} rejected the credential "${name}" (${last_error.status}). Test it, or replace it.`
+          : `${service} rejected the credential ${source === 'stored' ? `"${name}"` : 'from the settings'} (${last_error.status}). Test it, or replace it.`
       return [
         {
           ...nothing,

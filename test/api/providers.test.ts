@@ -90,6 +90,10 @@ test('a rejected credential cools down with a reason, and one that works again d
     overview.attention.map(({ kind, credential_id }) => [kind, credential_id]),
     [['credential_failing', 'env_openai']],
   )
+  assert.equal(
+    overview.attention[0]?.detail,
+    'OpenAI rejected the credential from the settings (401). Test it, or replace it.',
+  )
   served.fake.play(respond(200, JSON_TYPE, '{"data":[]}'))
   await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
   const { last_error, resting_ms } = await credential()

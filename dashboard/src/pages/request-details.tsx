@@ -2,7 +2,7 @@
 import { Drawer } from '@mantine/core'
 import { Link } from 'wouter'
 import { shownTokens } from '../../../server/common/token-kinds.ts'
-import { nameOfCredential, useProviders } from '../api/credentials.ts'
+import { nameOfCredential, useProviderNames, useProviders } from '../api/credentials.ts'
 import type { Provider, Refusal, Request } from '../api/shapes.ts'
 import { useRequest } from '../api/usage.ts'
 import { bytes, capitalized, counted, duration, exactTime, fullCount } from '../format.ts'
@@ -135,6 +135,7 @@ function prettyOf(text: string): string {
 /** The details of a refused request. */
 function RefusalDetails({ refusal }: { refusal: Refusal }) {
   const { id, model, provider, method, created_at, code, detail, count } = refusal
+  const nameOf = useProviderNames()
   return (
     <Fields>
       <div className={css.top}>
@@ -147,7 +148,7 @@ function RefusalDetails({ refusal }: { refusal: Refusal }) {
       <Facts
         items={[
           ['Key', <KeyLink key="key" of={refusal} />],
-          ['Provider', provider ?? 'None'],
+          ['Provider', provider === null ? 'None' : nameOf(provider)],
           ['Method', method],
           ['Code', <Parts key="code" name={code} />],
           ['Refused', exactTime(created_at)],

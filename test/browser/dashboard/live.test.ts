@@ -115,6 +115,7 @@ test('the dashboard updates live', async (t) => {
       await page.keyboard.press('Enter')
       const dialog = page.getByRole('dialog')
       await dialog.getByText('403 Model not allowed').waitFor()
+      await dialog.getByText('OpenAI', { exact: true }).waitFor()
       await dialog
         .getByText(/claude-opus/)
         .first()
