@@ -32,8 +32,8 @@ export const KEY_HEADERS: ReadonlySet<string> = new Set([
 const AUTHORIZATION = 'authorization'
 /** The prefix of every proxy key; other credentials are not ours and are dropped. */
 const PREFIX = 'tmk_'
-/** A whole key (server/common/secrets.ts), anywhere in a text. */
-const KEY = /tmk_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}/
+/** A whole key, token or session (server/common/secrets.ts), anywhere in a text. */
+const SECRET = /tm[tksir]_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}/
 /** Base64 text that is long enough for a key. */
 const BASE64 = /[A-Za-z0-9+/_-]{80,}/g
 /** A key in `Authorization`, after any scheme. */
@@ -181,25 +181,26 @@ function mayCarryKey(name: string, provider: Provider | null): boolean {
   )
 }
 
-/** Whether a path or query contains a key, also percent-encoded. */
+/** Whether a path or query contains a key or another secret of ours, also percent-encoded. */
 export function addressContainsKey(pathAndQuery: string): boolean {
   if (pathAndQuery.length < SECRET_TEXT_LENGTH) return false
   return (
-    KEY.test(pathAndQuery) ||
+    SECRET.test(pathAndQuery) ||
     (pathAndQuery.includes('%') &&
-      pathAndQuery.split(/[/?&=]/).some((part) => KEY.test(decodedFully(part))))
+      pathAndQuery.split(/[/?&=]/).some((part) => SECRET.test(decodedFully(part))))
   )
 }
 
+const hasSecret = (text: string): boolean => text.includes(PREFIX) || SECRET.test(text)
+
 /**
- * Whether a header's value contains a key, which is allowed only in the headers that we read.
- * Shorter values cannot.
+ * Whether a header's value contains a key, which is allowed only in the headers that we read, or
+ * another secret of ours. Shorter values cannot.
  */
 export function valueContainsKey(value: string): boolean {
   if (value.length < SECRET_TEXT_LENGTH) return false
-  if (value.includes(PREFIX) || (value.includes('%') && decodedFully(value).includes(PREFIX)))
-    return true
+  if (hasSecret(value) || (value.includes('%') && hasSecret(decodedFully(value)))) return true
   return (value.match(BASE64) ?? []).some((text) =>
-    KEY.test(Buffer.from(text, 'base64').toString('latin1')),
+    SECRET.test(Buffer.from(text, 'base64').toString('latin1')),
   )
 }

@@ -199,7 +199,7 @@ export function readAddress(address: string, keyParametersOf = noParameters): Ta
   const pathAndQuery = kept === null || (kept === '' && query !== '') ? path : `${path}?${kept}`
   if (addressContainsKey(pathAndQuery))
     return invalid(
-      'The upstream address contains a proxy key, which would reach the provider. Send the key in the Authorization header.',
+      'The upstream address contains a proxy key or a token, which would reach the provider. Send the key in the Authorization header.',
     )
   return {
     ok: true,

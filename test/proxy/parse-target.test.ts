@@ -361,6 +361,11 @@ const refused: [name: string, search: string, word: RegExp][] = [
     /proxy key/,
   ],
   ['a proxy key as a name in the query', `url=${enc(`https://a.test/x?${KEY}`)}`, /proxy key/],
+  [
+    'a token in the query',
+    `url=${enc(`https://a.test/x?q=${KEY.replace('tmk', 'tmt')}`)}`,
+    /token/,
+  ],
   ['a proxy key in the path', `url=${enc(`https://a.test/x/${KEY}/y`)}`, /proxy key/],
   [
     'a proxy key in the path, encoded',

@@ -316,6 +316,15 @@ test('every row of the tables has a reason and names of its own', () => {
   assert.deepEqual(requestHeaders(['anthropic-user-profile-id', 'x'], provider('openai')), [])
 })
 
+test('request headers: a value that contains a token or a session is dropped', () => {
+  for (const prefix of ['tmt', 'tms', 'tmi', 'tmr'] as const) {
+    const { secret } = createSecret(prefix)
+    const encoded = Buffer.from(`user:${secret}`).toString('base64')
+    const raw = ['X-State', `a ${secret}`, 'X-Twice', secret.replace('_', '%255f'), 'X-Id', encoded]
+    assert.deepEqual(requestHeaders(raw, provider('openai')), [], prefix)
+  }
+})
+
 test('request headers: a value that contains a proxy key is dropped, whatever the name', () => {
   const { secret } = createSecret('tmk')
   const encoded = Buffer.from(`user:${secret}`).toString('base64')
