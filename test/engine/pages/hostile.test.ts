@@ -8,6 +8,7 @@ import {
   InvalidArchive,
   type ConvertOptions,
 } from '@tollmark/notion-markdown/archive'
+import { FLAVOR_NAMES, type Flavor } from '@tollmark/notion-markdown/formats'
 import { pageHtml } from '../../support/archives/pages.ts'
 import { archive, type EntrySpec } from '../../support/archives/writer.ts'
 import { deadLinks, readFolder } from '../../support/pages-folder.ts'
@@ -138,4 +139,27 @@ test('typed colons read as typed in Docusaurus, where they begin directives', as
     '### a\\:b[c]',
     '|  |  |\n| --- | --- |\n| ::x | a\\:b[c] |',
   ])
+})
+
+test('a page of many headings and links takes about as long in each flavor', async (t) => {
+  const size = '<summary style="font-weight:600;font-size:1.5em">'
+  const id = (n: number): string => n.toString(16).padStart(32, '0')
+  const blocks = Array.from(
+    { length: 3000 },
+    (_, n) =>
+      `<details open="">${size}same</summary></details><p><a href="#${id(n)}">${n}</a></p>`,
+  )
+  const cost = async (flavor: Flavor, body: string): Promise<number> => {
+    const entries = [{ name: 'Home.html', data: pageHtml('Home', body) }]
+    const before = process.cpuUsage()
+    await folderOf(temporaryFolder(t), entries, { flavor })
+    const { user, system } = process.cpuUsage(before)
+    return user + system
+  }
+  const text = blocks.join('').replaceAll(size, '<summary>').replaceAll('href="#', 'href="x#')
+  const plain = await cost('gfm', text)
+  for (const flavor of FLAVOR_NAMES) {
+    const own = await cost(flavor, blocks.join(''))
+    assert.ok(own < 10 * plain, `${flavor}: ${own} µs of CPU, ${plain} µs without headings`)
+  }
 })

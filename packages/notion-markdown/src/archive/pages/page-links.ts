@@ -37,6 +37,8 @@ export class PageLinks {
   readonly #targets: LinkTargets
   /** The anchors of other pages' blocks, for the most recently used pages. */
   readonly #blocks = new Map<number, ReadonlyMap<string, string>>()
+  /** The anchors of the most recently used page, which each of its links needs. */
+  #last: { readonly index: number; readonly anchors: readonly string[] } | null = null
 
   constructor(targets: LinkTargets) {
     this.#targets = targets
@@ -124,7 +126,12 @@ export class PageLinks {
   }
 
   /** The names of a page's headings in addresses. */
-  #anchorsOf(index: number): string[] {
+  #anchorsOf(index: number): readonly string[] {
+    if (this.#last?.index !== index) this.#last = { index, anchors: this.#makeAnchors(index) }
+    return this.#last.anchors
+  }
+
+  #makeAnchors(index: number): string[] {
     const { outline } = itemAt(this.#targets.pages, index)
     const { rules } = this.#targets
     if (rules.isSite) return siteAnchors(outline)
@@ -140,7 +147,7 @@ export class PageLinks {
   #blocksOf(index: number): ReadonlyMap<string, string> {
     const known = this.#blocks.get(index)
     if (known) return known
-    const anchors = this.#anchorsOf(index)
+    const anchors = this.#makeAnchors(index)
     const blocks = new Map(
       itemAt(this.#targets.pages, index).outline.flatMap(({ id }, i) =>
         id === null ? [] : [[id.replaceAll('-', '').toLowerCase(), itemAt(anchors, i)] as const],
