@@ -69,8 +69,12 @@ export async function openScratch(
       return { path: place, [Symbol.asyncDispose]: () => rm(place, WHOLE) }
     },
     [Symbol.dispose]: () => {
-      rmSync(path, WHOLE)
       own.delete(path)
+      try {
+        rmSync(path, WHOLE)
+      } catch {
+        // On a disk that has failed. The next process deletes it.
+      }
     },
   }
 }

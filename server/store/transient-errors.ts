@@ -7,6 +7,9 @@ const RETRY_AFTER = 5
 
 const NO_RESPONSE = 'The database does not answer at the moment.'
 const NO_ROOM = 'The server has no room for files at the moment.'
+const NOT_WRITABLE = 'The server cannot write files at the moment.'
+/** The codes of a disk that fails, and of a file system that became read-only because of it. */
+const DISK_FAILURES = new Set(['EIO', 'EROFS'])
 
 /** TABLE of the sentences for transient errors. `unique` and `failed` are bugs, and have none. */
 const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
@@ -22,7 +25,13 @@ const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
 /** The problem `store_unavailable` for a transient error; undefined for every other error. */
 export function transientProblem(error: unknown): Problem | undefined {
   const sentence =
-    error instanceof StoreError ? SENTENCES[error.code] : isDiskFull(error) ? NO_ROOM : undefined
+    error instanceof StoreError
+      ? SENTENCES[error.code]
+      : isDiskFull(error)
+        ? NO_ROOM
+        : DISK_FAILURES.has(codeOf(error) ?? '')
+          ? NOT_WRITABLE
+          : undefined
   return sentence === undefined
     ? undefined
     : new Problem('store_unavailable', `${sentence} Try again in a moment.`, {

@@ -36,18 +36,20 @@ test("a killed server's scratch files are deleted even while its converter still
 })
 
 /**
- * TABLE of what the system says where a file cannot grow, and of what it says otherwise; and
- * whether a caller is told to come again.
+ * TABLE of what the system says where a file cannot grow or be written any more, and of what it
+ * says otherwise; and whether a caller is told to come again.
  */
 const SAID: [code: string, passes: boolean][] = [
   ['ENOSPC', true],
   ['EDQUOT', true],
   ['EFBIG', true],
+  ['EROFS', true],
+  ['EIO', true],
   ['EACCES', false],
 ]
 
 for (const [code, passes] of SAID) {
-  test(`${code} is ${passes ? 'a temporary lack of room' : 'a server error'}`, () => {
+  test(`${code} is ${passes ? 'a temporary failure of the disk' : 'a server error'}`, () => {
     assert.equal(
       transientProblem(Object.assign(new Error('write'), { code }))?.code,
       passes ? 'store_unavailable' : undefined,

@@ -157,10 +157,13 @@ export class OutageFallback {
     return this.#mayAdmitAlone() && isReady
   }
 
-  /** The same, after testing the file if nothing has been written to it yet. */
+  /**
+   * The same while the store fails, even if no request has noticed it yet: the disk that cannot
+   * take the database's writes may be that of the file, so the file is tested.
+   */
   async canAdmitAlone(): Promise<boolean> {
-    if (this.#state === 'outage' && this.#mayAdmitAlone()) await this.#file?.prove().catch(() => {})
-    return this.admitsAlone
+    if (this.#mayAdmitAlone()) await this.#file?.prove().catch(() => {})
+    return this.#mayAdmitAlone() && this.#file?.isProven === true
   }
 
   /** The store has decided about a request that was passed on to it. */
@@ -200,7 +203,8 @@ export class OutageFallback {
       if (!this.#isDrained) await this.#recover()
       return this.#isDrained
     })
-    if (!isWritten)
+    if (isWritten) await this.#removeFile()
+    else
       this.#parts.log.error(
         'The database is unavailable; the next process on this data folder writes the requests in the outage file.',
         new Error(`${this.#backlog.size} requests are in ${this.#file?.path ?? 'no file'}`),

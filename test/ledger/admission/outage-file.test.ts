@@ -140,6 +140,8 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const [row] = await opened.store.db.selectFrom('instances').select('id').execute()
     mkdirSync(join(place.data, 'outage'))
     symlinkSync('/dev/full', logPath(join(place.data, 'outage'), row?.id ?? ''))
+    // Before the ledger notices that the store fails.
+    assert.equal(await opened.ledger.canAdmitAlone(), false)
     place.stop()
     // What is on its way to the store when it stops may be written all the same.
     await until(() => opened.ledger.failing())
