@@ -146,8 +146,7 @@ test('a page of many headings and links takes about as long in each flavor', asy
   const id = (n: number): string => n.toString(16).padStart(32, '0')
   const blocks = Array.from(
     { length: 3000 },
-    (_, n) =>
-      `<details open="">${size}same</summary></details><p><a href="#${id(n)}">${n}</a></p>`,
+    (_, n) => `<details open="">${size}same</summary></details><p><a href="#${id(n)}">${n}</a></p>`,
   )
   const cost = async (flavor: Flavor, body: string): Promise<number> => {
     const entries = [{ name: 'Home.html', data: pageHtml('Home', body) }]
