@@ -12,6 +12,14 @@ interface KeyPickerProps {
   onChange: (id: string) => void
 }
 
+/** Wide enough for a prefix and a number of requests on one line. */
+const DROPDOWN = {
+  withinPortal: false,
+  width: 280,
+  position: 'bottom-start',
+  transitionProps: { duration: 0 },
+} as const
+
 /** Chooses a key by searching its name or id. */
 export function KeyPicker({ value, onChange }: KeyPickerProps) {
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
@@ -33,8 +41,7 @@ export function KeyPicker({ value, onChange }: KeyPickerProps) {
   return (
     <Combobox
       store={combobox}
-      withinPortal={false}
-      transitionProps={{ duration: 0 }}
+      {...DROPDOWN}
       onOptionSubmit={(id) => {
         onChange(id)
         end()
