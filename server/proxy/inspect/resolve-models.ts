@@ -91,9 +91,10 @@ export function resolveModels(
 
 /**
  * How many characters of names may be compared with a pattern each: 500 patterns with about a
- * thousand short names. All other requests wait meanwhile, for some 20 ms.
+ * hundred short names, or 20 patterns with thousands. All other requests wait meanwhile, for a
+ * millisecond at most.
  */
-const MAX_COST = 2 ** 24
+const MAX_COST = 2 ** 21
 const TOO_MANY = ambiguous(
   'The body names more different models than can be compared with the patterns in the models of this key.',
 )

@@ -805,13 +805,13 @@ const cases: [name: string, request: Case, expected: string][] = [
   ],
   ['a dialect of an added provider', { ...SPOKEN, body: '{"model":"allowed"}' }, 'ok allowed'],
   [
-    'as many different models as a key has patterns',
-    { ...ROUTER, scope: PATTERNS, body: withModels(500) },
-    `ok allowed,${names(500).join()}`,
+    'a hundred different models for a key with 500 patterns',
+    { ...ROUTER, scope: PATTERNS, body: withModels(100) },
+    `ok allowed,${names(100).join()}`,
   ],
   [
     'more different models than can be compared with a key’s patterns',
-    { ...ROUTER, scope: PATTERNS, body: withModels(2_000) },
+    { ...ROUTER, scope: PATTERNS, body: withModels(500) },
     'ambiguous_body',
   ],
   [
