@@ -162,3 +162,25 @@ test('a page of many headings and links takes about as long in each flavor', asy
     assert.ok(own < 10 * plain, `${flavor}: ${own} µs of CPU, ${plain} µs without headings`)
   }
 })
+
+test('a chain of thousands of pages does not recurse, and all are listed in order', async (t) => {
+  const name = (n: number): string => `p${n}.html`
+  const next = (n: number): string =>
+    `<figure class="link-to-page"><a href="${name(n)}">next</a></figure>`
+  const entries = Array.from({ length: 3000 }, (_, n) => ({
+    name: name(n),
+    data: pageHtml(`P${n}`, next(n + 1)),
+  }))
+  const files = await folderOf(temporaryFolder(t), entries)
+  const listed = [
+    ...files
+      .get('README.md')!
+      .toString()
+      .matchAll(/\[P(\d+)\]/g),
+  ]
+  assert.deepEqual(
+    listed.map(([, n]) => Number(n)),
+    entries.map((_, n) => n),
+  )
+  assert.deepEqual(deadLinks(files), [])
+})

@@ -188,6 +188,9 @@ function databaseFiles(
   }
 }
 
+/** Deeper pages are listed beside the page above them: a list is written by recursion. */
+const MAX_LIST_DEPTH = 50
+
 /** The root page of an export without a sitemap: a list of all pages. */
 function indexText(
   { order, nameOf }: Arrangement,
@@ -195,15 +198,16 @@ function indexText(
   rules: FlavorRules,
   place: (key: string) => string,
 ): string {
-  const byPage = new Map<number, SitemapEntry>()
+  /** The list for the pages below a page. */
+  const lists = new Map<number, { below: SitemapEntry[]; depth: number }>()
   const entries: SitemapEntry[] = []
   for (const { page, parent } of order) {
     const { path, title } = itemAt(summaries, page)
     const entry: SitemapEntry = { page: pathKey(path), url: null, label: title, below: [] }
-    byPage.set(page, entry)
-    const above = byPage.get(parent)
-    if (above) above.below.push(entry)
-    else entries.push(entry)
+    const list = lists.get(parent) ?? { below: entries, depth: 1 }
+    list.below.push(entry)
+    const { depth } = list
+    lists.set(page, depth < MAX_LIST_DEPTH ? { below: entry.below, depth: depth + 1 } : list)
   }
   const sitemap: Sitemap = { workspace: { id: null, name: null }, entries }
   const markdown = sitemapText(sitemap, nameOf, place, rules)
