@@ -25,7 +25,6 @@ import { constants, setPriority } from 'node:os'
 import { Socket } from 'node:net'
 import { join, relative } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { doOnce } from './build-lock.ts'
 
 const here = import.meta.dirname
 const dist = join(here, 'dist')
@@ -177,6 +176,8 @@ function compress(folder: string): void {
 }
 
 if (import.meta.main) {
+  // A server that starts does not need it.
+  const { doOnce } = await import('./build-lock.ts')
   mkdirSync(dist, { recursive: true })
   await doOnce(join(dist, 'building'), isCurrent, build)
 }
