@@ -2,6 +2,9 @@
 import { CHUNK_TOKENS, chunkPage } from './chunks.ts'
 import type { DocumentPage, ReadResolved } from './document-pages.ts'
 
+/** The nearest pages above a page that its chunks name: a chain of pages must not grow squared. */
+const MAX_PARENTS = 100
+
 /** A chunk, in its line of JSON. */
 export interface Chunk {
   text: string
@@ -31,8 +34,11 @@ export async function* chunkLines(
   let first = 0
   for (const page of document) {
     const parents: string[] = []
-    for (let above = page.parent; above !== null; above = placed.get(above)?.parent ?? null)
+    let { parent: above } = page
+    for (let i = 0; above !== null && i < MAX_PARENTS; i++) {
       if (above.id !== null) parents.unshift(above.id)
+      above = placed.get(above)?.parent ?? null
+    }
     const chunks = chunkPage(await read(page), page.summary.outline, page.slugs, CHUNK_TOKENS)
     const lines = chunks.map(({ text, headings, anchor, blocks, tokens }, i): Chunk => ({
       text,

@@ -123,6 +123,20 @@ test('chunks of an archive name the page, the pages above it and its blocks', as
   ])
 })
 
+test('a chunk of a long chain of pages names the nearest above it', async () => {
+  const next = (n: number): string =>
+    `<figure class="link-to-page"><a href="P%20${id(n)}.html">next</a></figure>`
+  const chain = Array.from({ length: 300 }, (_, n) => [
+    `P ${id(n)}.html`,
+    titled(n, 'P').replace('</div>', `${next(n + 1)}</div>`),
+  ])
+  const chunks = await chunksOf(zip(Object.fromEntries(chain) as Record<string, string>))
+  assert.deepEqual(
+    chunks.at(-1)!.parent_ids,
+    Array.from({ length: 100 }, (_, n) => id(199 + n)),
+  )
+})
+
 test('chunks hold the words of the document in their order', async () => {
   for (const html of casePages()) {
     const markdown = await documentOf(html, {})
