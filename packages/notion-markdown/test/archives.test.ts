@@ -135,17 +135,20 @@ for (const { name, lies, reads } of LARGE_PARTS) {
   })
 }
 
+/** The options of a conversion of an archive to Markdown. */
+const toMarkdown = (path: string, scratch: string) => ({
+  path,
+  kind: 'zip' as const,
+  fileName: 'export.zip',
+  format: 'markdown' as const,
+  includeMetadata: false,
+  uploadedAt: new Date(0),
+  scratch,
+})
+
 /** The document of an archive, converted by two processes' worth of steps. */
 async function convertInShares(path: string, scratch: string): Promise<string> {
-  const options = {
-    path,
-    kind: 'zip' as const,
-    fileName: 'export.zip',
-    format: 'markdown' as const,
-    includeMetadata: false,
-    uploadedAt: new Date(0),
-    scratch,
-  }
+  const options = toMarkdown(path, scratch)
   await Promise.all([unpackArchive(options), unpackArchive(options)])
   for (const index of [0, 1]) await convertShare(options, { index, of: 2, isUnpacked: true })
   let document = ''
@@ -298,6 +301,18 @@ test('limits can be lowered', async () => {
   await assert.rejects(openExport(source, { limits: { pagesBytes: 900 } }), {
     fault: 'pages_too_large',
   })
+})
+
+test('pages may become twice as many bytes of Markdown as all pages may have, and no more', async () => {
+  const path = join(folder, 'growing.zip')
+  const scratch = await mkdtemp(join(folder, 'growing-'))
+  const code = `<pre><code>${'x\n'.repeat(300)}</code></pre>`
+  const deep = '<blockquote>'.repeat(300) + code + '</blockquote>'.repeat(300)
+  await writeFile(path, archive([{ name: 'Page.html', data: pageHtml('Page', deep) }]))
+  const convert = (pagesBytes: number): Promise<unknown> =>
+    convertShare({ ...toMarkdown(path, scratch), limits: { pagesBytes } }, { index: 0, of: 1 })
+  await convert(100_000)
+  await assert.rejects(convert(50_000), { fault: 'text_too_large', facts: { max: 100_000 } })
 })
 
 test('errors outside the archive are passed through unchanged', async () => {

@@ -5,6 +5,7 @@ import { collectUsed } from './collect-garbage.ts'
 import { convertOne, createContext, missingWarnings, type ReadAgain } from './convert-entry.ts'
 import type { ConvertOptions, OnPage, Share } from './convert-options.ts'
 import { openExport, unpackParts, type NotionExport } from './export.ts'
+import { limitsOf } from './limits.ts'
 import { openSpoolWriter } from './spool.ts'
 import { fileSource } from './source.ts'
 
@@ -38,6 +39,12 @@ export async function unpackArchive(options: ConvertOptions & { scratch: string 
 }
 
 /**
+ * How much larger than all pages may be what they become. Markdown is shorter than its HTML, but
+ * each line of code in deep quotes begins with all their marks: 26 KB can become 10 MB.
+ */
+const GROWTH = 2
+
+/**
  * Converts one share of an archive's pages into a spool in the scratch folder.
  *
  * @returns the archive's SHA-256, hexadecimal, if a certificate needs it and this share is the
@@ -57,7 +64,8 @@ export async function convertShare(
     ...(limits && { limits }),
     ...(share.isUnpacked && { unpacked: scratch }),
   })
-  await using spool = await openSpoolWriter(options.scratch, share.index)
+  const most = GROWTH * limitsOf(limits).pagesBytes
+  await using spool = await openSpoolWriter(options.scratch, share.index, most)
   const context = await createContext(opened, options)
   const pages = [...opened.pages, ...context.unlisted]
   const own = pages

@@ -141,6 +141,8 @@ export const REASONS = {
     'The page "{name}" has more than {max} tags and lines. Split it in Notion and export the parts.',
   pages_too_large:
     'The pages of the ZIP archive are {n} bytes together; at most {max} are accepted. Export fewer pages at a time.',
+  text_too_large:
+    'The pages of the ZIP archive become more than {max} bytes of Markdown, as no export does. Export fewer pages at a time.',
   bomb_page:
     'The page "{name}" inflates to {n} times its size, as no export does; at most {max} times is accepted.',
   bomb_pages:

@@ -8,6 +8,7 @@ import type { ConvertedPage, PageSummary, PageTexts, SummaryReading } from '../c
 import type { DatabaseTable } from '../databases.ts'
 import { pieces } from './byte-source.ts'
 import { omitEmbedded } from './embedded.ts'
+import { InvalidArchive } from './invalid-archive.ts'
 import type { NumberedReading } from './page-reader.ts'
 import { fileSource } from './source.ts'
 
@@ -79,8 +80,16 @@ class BatchedFile {
   }
 }
 
-/** Opens spool `index` for writing, in the conversion's own folder. */
-export async function openSpoolWriter(folder: string, index: number): Promise<SpoolWriter> {
+/**
+ * Opens spool `index` for writing, in the conversion's own folder.
+ *
+ * @param most bytes of text, beyond which `write` throws InvalidArchive
+ */
+export async function openSpoolWriter(
+  folder: string,
+  index: number,
+  most: number,
+): Promise<SpoolWriter> {
   const texts = new BatchedFile(await open(textFile(folder, index), 'w'))
   // Serialized, because a summary's strings are slices of its page, and would keep all of it in
   // memory. On disk, because V8 lets garbage grow to four times the live memory, 84 MB in a
@@ -93,6 +102,7 @@ export async function openSpoolWriter(folder: string, index: number): Promise<Sp
       const text = Buffer.from(markdown)
       const data = Buffer.from(tables.length > 0 ? JSON.stringify(tables) : '')
       const [size, tablesSize] = [text.length, data.length]
+      if (at + size + tablesSize > most) throw new InvalidArchive('text_too_large', { max: most })
       addLine(
         JSON.stringify({ page, summary, isSitemap, at, size, tablesSize } satisfies SpoolEntry),
       )
