@@ -161,12 +161,19 @@ export const GOOGLE_CASES: Case[] = [
     name: 'vertex express: embeds',
     run: embed((fetch) => vertex(fetch).embeddingModel('text-embedding-005')),
     responses: [
-      json({
-        predictions: [
-          { embeddings: { values: [0.1, 0.2], statistics: { token_count: 3, truncated: false } } },
-          { embeddings: { values: [0.3, 0.4], statistics: { token_count: 4, truncated: false } } },
-        ],
-      }),
+      json(
+        {
+          predictions: [
+            {
+              embeddings: { values: [0.1, 0.2], statistics: { token_count: 3, truncated: false } },
+            },
+            {
+              embeddings: { values: [0.3, 0.4], statistics: { token_count: 4, truncated: false } },
+            },
+          ],
+        },
+        { tokens: [7, null, null, null] },
+      ),
     ],
   },
   {
