@@ -134,6 +134,8 @@ export function openObjectOwners(store: Store, onError: (error: unknown) => void
     async lookup(asked, expected = pending.of(asked)) {
       const first = await decided(asked, expected, () => owners.decide(asked))
       const inProse = first.denied === 'unknown' && asked.outsideProse !== undefined
+      // It reads the body again, and many requests may get here in one turn.
+      if (inProse) await owners.turnFor(asked)
       const naming = inProse ? { ...asked, objects: asked.outsideProse() } : asked
       const found = inProse ? await owners.decide(naming) : first
       // Another process may just have created it, and be recording it.

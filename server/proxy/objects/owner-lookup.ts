@@ -1,4 +1,5 @@
 // Looks up the owners of the objects that a request names: in memory, or else in the store.
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import { TimeSlices } from '../../common/fairness/time-slices.ts'
 import { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import type { Store } from '../../store/store.ts'
@@ -44,6 +45,9 @@ const candidatesOf = (
   object.kind === ANY_KIND
     ? ofAnyKind(provider, object)
     : [...spellingsOf(object), ...lenientSpellings(object)]
+
+/** In whose turns a lookup runs. */
+const ownerOf = ({ key }: ObjectLookup): Owner => ({ account_id: key.accountId, key_id: key.id })
 
 /** Looks owners up in slices, requests in turns. One per process. */
 export class OwnerLookup {
@@ -104,8 +108,13 @@ export class OwnerLookup {
     for (const { kind, id } of objects) this.#unknown.set(cacheKey(provider.id, kind, id), 0)
   }
 
-  #slicesFor({ key }: ObjectLookup): TimeSlices {
-    return new TimeSlices(this.#turns, { account_id: key.accountId, key_id: key.id })
+  /** Waits for a turn of the event loop to do a slice of work for a lookup. */
+  turnFor(naming: ObjectLookup): Promise<void> {
+    return new Promise((resolve) => this.#turns.schedule(ownerOf(naming), resolve))
+  }
+
+  #slicesFor(naming: ObjectLookup): TimeSlices {
+    return new TimeSlices(this.#turns, ownerOf(naming))
   }
 
   /** The owner of each object, in order; undefined if it has no owner here. */

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { openObjectOwners } from '../../../server/proxy/objects/objects.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { openCounter } from '../../support/turn-counter.ts'
 import { EMPTY, keyOf } from './ownership-requests.ts'
 
 const provider = createProviderTable({ instances: [] }).byId('openai')!
@@ -66,4 +67,17 @@ test('the first known object selects the credential, wherever it is', async () =
     .with(2_500, { kind: 'file', id: 'file-2', mayBeUnknown: true })
   const found = await objects.lookup({ provider, key, match, method: 'POST', objects: named })
   assert.deepEqual([found.denied, found.credential], [null, 'c1'])
+})
+
+test('what many requests name outside prose is read by one in each turn', async (t) => {
+  const objects = openObjectOwners(EMPTY, () => {})
+  const counter = openCounter(t)
+  const named = [{ kind: 'file', id: 'file-1' }]
+  const outsideProse = () => (counter.count(), named)
+  const asked = { provider, key, match, method: 'POST', objects: named, outsideProse }
+  const found = await Promise.all(Array.from({ length: 50 }, () => objects.lookup(asked)))
+  assert.ok(found.every(({ denied }) => denied === 'unknown'))
+  assert.equal(counter.all(), 50)
+  // What runs in one turn is at times counted in two.
+  assert.ok(counter.most() <= 2, `${counter.most()} in one turn`)
 })
