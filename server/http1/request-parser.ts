@@ -41,8 +41,8 @@ export class RequestError extends Error {
 }
 
 const [CR, LF, ZERO, NINE] = [13, 10, 48, 57]
-/** The same limit as in Node's own server. */
-const MAX_HEAD_BYTES = 16 * 1024
+/** Longest head, in bytes: the same limit as in Node's own server. */
+export const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 128
 /** Longer heads are not remembered, because there may be thousands of connections. */
 const MAX_CACHED_HEAD_BYTES = 4 * 1024

@@ -19,9 +19,9 @@ export interface Turns {
    * Counts a piece that was done without asking. @returns whether the bound had already been
    * reached, so that it should have waited
    */
-  spend(): boolean
+  spend(cost?: number): boolean
   /** Calls `work`, synchronously unless this turn of the event loop has reached the bound. */
-  schedule(owner: Owner, work: () => void): void
+  schedule(owner: Owner, work: () => void, cost?: number): void
   /**
    * Calls `work` in a later turn of the event loop, when it is the owner's turn.
    * @param cost pieces; 0 for work that counts itself

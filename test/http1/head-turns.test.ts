@@ -63,6 +63,15 @@ test('many callers that send several requests in advance take turns', async (t) 
   assert.ok(heads.most() <= HEADS, `${heads.most()} heads in one turn`)
 })
 
+test('of long heads, fewer are served in a turn', async (t) => {
+  const heads = openCounter(t)
+  const callers = await connectCallers(t, heads.count, 10_000)
+  const long = REQUEST.replace('\r\n\r\n', `\r\nX-Long: ${'x'.repeat(12_000)}\r\n\r\n`)
+  for (const caller of callers) caller.resume().write(long)
+  await until(() => heads.all() === CALLERS)
+  assert.ok(heads.most() <= HEADS / 5, `${heads.most()} heads in one turn`)
+})
+
 test('many callers that time out at once take turns', async (t) => {
   const closed = openCounter(t)
   await connectCallers(t, () => {}, 200, closed.count)

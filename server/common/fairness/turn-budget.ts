@@ -47,9 +47,9 @@ export class TurnBudget {
   }
 
   /** Calls `work`, synchronously unless this turn of the event loop has reached the bound. */
-  schedule(owner: Owner, work: () => void): void {
-    if (this.isBusy) return this.defer(owner, work)
-    this.#left--
+  schedule(owner: Owner, work: () => void, cost = 1): void {
+    if (this.isBusy) return this.defer(owner, work, cost)
+    this.#left -= cost
     work()
     this.#planNext()
   }
