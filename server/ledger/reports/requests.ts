@@ -135,7 +135,9 @@ function* pageOf(
           limit: limit + 1,
           budget: { ...BUDGET, ...budget },
         })
-  const rows = [...ended, ...open.filter(({ seq }) => seq >= (stop?.seq ?? 0))]
+  // A request may have ended between the two reads.
+  const listed = new Set(ended.map(({ seq }) => seq))
+  const rows = ended.concat(open.filter(({ seq }) => seq >= (stop?.seq ?? 0) && !listed.has(seq)))
   rows.sort((a, b) => b.seq - a.seq)
   if (rows.length <= limit)
     return { rows, next: stop?.id ?? null, searchedTo: stop?.created_at ?? null }

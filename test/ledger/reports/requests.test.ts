@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RequestFilter } from '../../../server/ledger/reports/request-filter.ts'
-import { listRequests } from '../../../server/ledger/reports/requests.ts'
+import { listRequests, requestPage } from '../../../server/ledger/reports/requests.ts'
+import { queryBuilder } from '../../../server/store/dialect.ts'
 import type { Store } from '../../../server/store/store.ts'
+import { raw } from '../../support/recording.ts'
 import { onEveryStore } from '../../support/stores.ts'
+import { until } from '../../support/until.ts'
 import { admissionRequest, openFor, settlement } from '../support/opened.ts'
 
 const HOUR = 3_600_000
@@ -124,3 +127,32 @@ onEveryStore(
     }
   },
 )
+
+onEveryStore('a request that ends while a list is read is in it once', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
+  const one = admissionRequest('k', null)
+  const admission = await ledger.admit(one)
+  assert.ok(admission.admitted)
+  const filter = { account: one.account_id, key: 'k' }
+  const [open] = (await listRequests(store, filter, 5, undefined)).rows
+  assert.equal(open?.outcome, 'in_progress')
+  const steps = requestPage.body(queryBuilder(store.dialect), { filter, limit: 5 })
+  let next = steps.next()
+  for (let isOpen = true; !next.done;) {
+    const { rows } = await store.db.executeQuery<object>(raw(next.value))
+    if (isOpen && rows.some((row) => 'id' in row && row.id === one.id)) {
+      isOpen = false
+      ledger.settle(settlement(one, admission))
+      await until(
+        async () =>
+          (await listRequests(store, { ...filter, state: 'settled' }, 5, undefined)).rows.length >
+          0,
+      )
+    }
+    next = steps.next({ rows, affected: rows.length })
+  }
+  assert.deepEqual(
+    next.value.rows.map(({ id, outcome }) => [id, outcome]),
+    [[one.id, 'succeeded']],
+  )
+})
