@@ -39,8 +39,9 @@ export async function unpackArchive(options: ConvertOptions & { scratch: string 
 }
 
 /**
- * How much larger than all pages may be what they become. Markdown is shorter than its HTML, but
- * each line of code in deep quotes begins with all their marks: 26 KB can become 10 MB.
+ * The Markdown of an archive may have this many times the bytes that its pages may have. Real
+ * Markdown is shorter than its HTML, but each line of code in deep quotes begins with all their
+ * marks: 26 KB can become 10 MB.
  */
 const GROWTH = 2
 
