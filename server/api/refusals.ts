@@ -1,5 +1,6 @@
 // /api/v1/refusals: requests that the proxy refused. They have no row in the ledger.
 import { z } from '@hono/zod-openapi'
+import { inTime } from '../common/in-time.ts'
 import { PageQuery, type Api } from './api.ts'
 import { keyNames } from '../keys/key-list.ts'
 import { accountNames } from '../keys/key-record.ts'
@@ -115,8 +116,7 @@ const FLUSH_TIMEOUT_MS = 500
 
 /** Writes refusals that are still in memory, so that a list shows them. */
 export async function flushWithTimeout(log: Pick<RefusalLog, 'flush'>): Promise<void> {
-  const timeout = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_TIMEOUT_MS).unref())
-  await Promise.race([log.flush(), timeout])
+  await inTime(log.flush(), FLUSH_TIMEOUT_MS)
 }
 
 /** The names that a row shows beside its ids. */

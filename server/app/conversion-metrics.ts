@@ -1,4 +1,5 @@
 // Metrics of conversions and jobs, which every process has, whatever its role.
+import { inTime } from '../common/in-time.ts'
 import {
   MAX_COUNTED,
   waitingJobs,
@@ -44,7 +45,7 @@ function addJobMetrics(
 ): void {
   let waiting: WaitingJobs | undefined
   const refresh = async (): Promise<void> => {
-    waiting = await inTime(waitingJobs(store))
+    waiting = await inTime(waitingJobs(store), TIMEOUT_MS).catch(() => undefined)
   }
   metrics.add(
     {
@@ -77,19 +78,4 @@ function addJobMetrics(
 /** In seconds; clocks of machines may differ. */
 function ageOf({ since }: WaitingJobs, now: number): number {
   return since === null ? 0 : Math.max(0, now - since) / 1000
-}
-
-/** The result; undefined if the database fails or takes too long. */
-async function inTime<T>(reading: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, TIMEOUT_MS, undefined)
-  })
-  try {
-    return await Promise.race([reading, late])
-  } catch {
-    return undefined
-  } finally {
-    clearTimeout(timer)
-  }
 }

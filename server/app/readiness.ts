@@ -1,4 +1,5 @@
 // Whether this process works, for `/readyz` and the metric `ready`.
+import { inTime } from '../common/in-time.ts'
 import type { Health, HealthState } from '../api/health.ts'
 import type { Proxy } from '../proxy/index.ts'
 import type { BlobStore } from '../store/blobs/blobs.ts'
@@ -88,7 +89,7 @@ async function healthOf(opened: Opened): Promise<HealthState> {
   const [read, stored, written] = await Promise.all([
     failureOf(store.db.selectFrom('instances').select('id').limit(1).execute()),
     failureOf(blobs.check()),
-    failing ? (instance.failure() ?? inTime(instance.beat())) : null,
+    failing ? (instance.failure() ?? soon(instance.beat())) : null,
   ])
   const storeFailure = written ?? read ?? (failing ? 'unavailable' : null)
   // Proxied requests need no blobs, so this does not make the process unready: all processes share
@@ -107,7 +108,7 @@ const ALONE = 'proxied requests are admitted without it for TOLLMARK_STORE_GRACE
 
 /** Why a check failed; null if it succeeded. */
 function failureOf(look: Promise<unknown>): Promise<StoreErrorCode | null> {
-  return inTime(
+  return soon(
     look.then(
       () => null,
       (error: unknown) => (error instanceof StoreError ? error.code : 'failed'),
@@ -119,11 +120,9 @@ function failureOf(look: Promise<unknown>): Promise<StoreErrorCode | null> {
  * The result of a check, or `unavailable` after `HEALTH_TIMEOUT_MS`: a health check must end soon,
  * and a store that hangs does not work.
  */
-function inTime(look: Promise<StoreErrorCode | null>): Promise<StoreErrorCode | null> {
-  const late = new Promise<StoreErrorCode>((resolve) =>
-    setTimeout(() => resolve('unavailable'), HEALTH_TIMEOUT_MS).unref(),
-  )
-  return Promise.race([look, late])
+async function soon(look: Promise<StoreErrorCode | null>): Promise<StoreErrorCode | null> {
+  const failure = await inTime(look, HEALTH_TIMEOUT_MS)
+  return failure === undefined ? 'unavailable' : failure
 }
 
 /**

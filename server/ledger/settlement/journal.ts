@@ -4,6 +4,7 @@
 // journal into `requests` first: hundreds of rows at once, which share pages, and those that have
 // ended are inserted complete.
 import { sql } from 'kysely'
+import { inTime } from '../../common/in-time.ts'
 import type { Store } from '../../store/store.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import type { JournalRow } from '../../store/schema.ts'
@@ -101,6 +102,8 @@ export async function flushBeforeReading(store: Store): Promise<void> {
     !(await store.db.selectFrom('journal').select('seq').limit(1).executeTakeFirst())
   )
     return
-  const late = new Promise((resolve) => setTimeout(resolve, FLUSH_PATIENCE_MS).unref())
-  await Promise.race([store.run(flushJournal, null).catch(() => {}), late])
+  await inTime(
+    store.run(flushJournal, null).catch(() => {}),
+    FLUSH_PATIENCE_MS,
+  )
 }

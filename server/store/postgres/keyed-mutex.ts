@@ -1,5 +1,6 @@
 // Runs one transaction per lock name at a time in this process: the others wait here, so that they
 // do not occupy connections of the pool.
+import { inTime } from '../../common/in-time.ts'
 import { StoreError } from '../store-error.ts'
 
 /** How long a transaction waits for the mutex (milliseconds). */
@@ -15,7 +16,13 @@ export class KeyedMutex {
     const { promise: mine, resolve: end } = Promise.withResolvers<void>()
     this.#last.set(name, mine)
     void mine.then(() => this.#last.get(name) === mine && this.#last.delete(name))
-    if (before && !(await inTime(before))) {
+    if (
+      before &&
+      !(await inTime(
+        before.then(() => true),
+        MAX_WAIT_MS,
+      ))
+    ) {
       void before.then(end)
       throw new StoreError('busy', `too many transactions wait for the lock "${name}"`)
     }
@@ -24,16 +31,5 @@ export class KeyedMutex {
     } finally {
       end()
     }
-  }
-}
-
-/** Whether `before` resolves soon enough. */
-async function inTime(before: Promise<void>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<false>()
-  const timer = setTimeout(() => resolve(false), MAX_WAIT_MS)
-  try {
-    return await Promise.race([before.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
   }
 }
