@@ -93,13 +93,10 @@ export function queryParameters(c: ApiContext): object {
   )
 }
 
-/** Refuses every query parameter. For routes without a row in a table that take none. */
-export const noQuery: Middleware = async (c, next) => {
-  parseQuery(c, NOTHING)
-  await next()
-}
-
-/** The same for a route whose form has some fields: says that they belong there. */
+/**
+ * Refuses every query parameter, for a route whose form has some fields, and says of these that
+ * they belong there.
+ */
 export const noQueryBesideForm =
   (isField: (name: string) => boolean): Middleware =>
   async (c, next) => {
@@ -114,6 +111,9 @@ export const noQueryBesideForm =
       )
     await next()
   }
+
+/** Refuses every query parameter. For routes without a row in a table that take none. */
+export const noQuery = noQueryBesideForm(() => false)
 
 /** Parses the query of a route without a row in a table. @throws Problem `invalid_field` */
 export function parseQuery<S extends z.ZodType>(c: ApiContext, schema: S): z.output<S> {

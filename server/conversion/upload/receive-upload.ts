@@ -121,18 +121,19 @@ export async function receiveUpload(
   const fields = new FieldReader()
   let stream: Readable | undefined
   let file: Promise<Omit<Upload, keyof UploadOptions>> | undefined
-  let missing = noFile(NOT_SENT)
-  let received = 0
+  let elsewhere: FieldError | undefined
+  const missing = (): FieldError => (isText ? noFile(NOT_A_FILE) : (elsewhere ?? noFile(NOT_SENT)))
+  let [received, isText] = [0, false]
   try {
     await new Promise<void>((resolve, reject) => {
       form.on('field', (name: string, value: string, _: boolean, truncated: boolean) => {
-        if (name === 'file') missing = noFile(NOT_A_FILE)
+        if (name === 'file') isText = true
         fields.read(name, truncated ? undefined : value)
       })
       form.on('file', (name: string | undefined, part: Readable, fileName: string | undefined) => {
         part.on('error', () => {}) // the form or receiveFile reports the error
         if (name !== 'file') {
-          if (missing.detail === NOT_SENT) missing = misnamed(name ?? '', fileName ?? '')
+          elsewhere ??= misnamed(name ?? '', fileName ?? '')
           return part.resume()
         }
         if (fields.faults.length > 0) return reject(invalidFields(fields.faults))
@@ -155,9 +156,8 @@ export async function receiveUpload(
         form.on(`${what}Limit`, () => reject(tooMany(what)))
       form.on('finish', () => {
         const all = [...fields.faults, ...conflicts(fields.options)]
-        if (file && missing.detail === NOT_A_FILE)
-          all.push(duplicate('file', 'Send one file per request.'))
-        if (all.length > 0) reject(invalidFields(file ? all : [...all, missing]))
+        if (file && isText) all.push(duplicate('file', 'Send one file per request.'))
+        if (all.length > 0) reject(invalidFields(file ? all : [...all, missing()]))
         else resolve()
       })
       body.on('error', reject)
@@ -167,7 +167,7 @@ export async function receiveUpload(
       })
       body.pipe(form)
     })
-    if (!file) throw withoutFile(missing)
+    if (!file) throw withoutFile(missing())
     return { ...(await file), ...fields.options }
   } finally {
     body.unpipe(form)
