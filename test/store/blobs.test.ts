@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -65,6 +65,20 @@ async function blobsAt(t: TestContext, endpoint: string): Promise<BlobStore> {
   )
   t.after(() => blobs[Symbol.dispose]())
   return blobs
+}
+
+/** The blobs of a service that responds like this, and a file to store there. */
+async function blobsOf(
+  t: TestContext,
+  respond: RequestListener,
+): Promise<{ blobs: BlobStore; path: string }> {
+  const server = createServer(respond).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const path = join(temporaryFolder(t), 'file')
+  writeFileSync(path, 'x')
+  const { port } = server.address() as AddressInfo
+  return { blobs: await blobsAt(t, `http://127.0.0.1:${port}`), path }
 }
 
 const MB = 1_048_576
@@ -266,16 +280,11 @@ test('S3: bytes other than those stored are never a whole blob', async (t) => {
 })
 
 test('S3: the error says what is wrong with a bucket, or with the address', async (t) => {
-  const server = createServer((request, response) => {
+  const { blobs, path } = await blobsOf(t, (request, response) => {
     request.resume()
     response.statusCode = request.method === 'HEAD' ? 403 : 200
     response.end('<html>Sign in</html>')
-  }).listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await once(server, 'listening')
-  const blobs = await blobsAt(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  const path = join(temporaryFolder(t), 'file')
-  writeFileSync(path, 'x')
+  })
   await assert.rejects(blobs.put('blob_x', path), { code: 'blobs', message: /not that of an S3/ })
   await assert.rejects(blobs.check(), { code: 'blobs', message: /status 403 .* bucket tollmark/ })
 })
@@ -283,18 +292,13 @@ test('S3: the error says what is wrong with a bucket, or with the address', asyn
 test('S3: after a failure to store an object, a check stores one, too', async (t) => {
   let isDenied = true
   let stored = 0
-  const server = createServer((request, response) => {
+  const { blobs, path } = await blobsOf(t, (request, response) => {
     request.resume()
     if (request.method === 'PUT') stored++
     const isRefused = request.method === 'PUT' && isDenied
     response.writeHead(isRefused ? 403 : 200, { etag: '"x"' })
     response.end(isRefused ? '<Error><Code>AccessDenied</Code></Error>' : '')
-  }).listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await once(server, 'listening')
-  const blobs = await blobsAt(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  const path = join(temporaryFolder(t), 'file')
-  writeFileSync(path, 'x')
+  })
   await blobs.check()
   assert.equal(stored, 0)
   await assert.rejects(blobs.put('blob_x', path), { code: 'blobs' })
