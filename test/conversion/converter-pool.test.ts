@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import type { ConversionTask } from '../../server/conversion/pool/conversion-step.ts'
 import { openConverterPool } from '../../server/conversion/pool/converter-pool.ts'
 import type { ConverterLimits, ConverterPool } from '../../server/conversion/pool/converter-pool.ts'
 import { Problem } from '../../server/common/errors.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 function open(t: TestContext, limits: Partial<ConverterLimits> = {}): ConverterPool {
   const all = { atOnce: 2, deadline: 30_000, heap: 64 * 1_048_576, ...limits }
@@ -68,6 +71,19 @@ const FATAL: [deed: string, told: (error: unknown) => boolean][] = [
   ['throw', (error) => error instanceof Error && /nobody waits/.test(error.message)],
   ['exit', (error) => error instanceof Error && /the converter ended with 3/.test(error.message)],
 ]
+
+test('a text that is longer than V8 allows is a lack of memory, too', async (t) => {
+  const limits = { atOnce: 1, deadline: 120_000, heap: 64 * 1_048_576 }
+  const converterPool = openConverterPool(limits)
+  t.after(() => converterPool[Symbol.asyncDispose]())
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'page.html')
+  const id = '0123456789abcdef0123456789abcdef'
+  const links = `<p><a href="#${id}">x</a></p>`.repeat(600)
+  writeFileSync(path, `<h1 id="${id}">${'long '.repeat(200_000)}</h1>${links}`)
+  const long = { ...task('page.html'), path, scratch: folder, output: join(folder, 'output') }
+  await assert.rejects(converterPool.run(long, whole), isProblem('invalid_file', /more memory/))
+})
 
 /**
  * A deadline that conversions meet on this machine, as busy as it is: ten times what four take with

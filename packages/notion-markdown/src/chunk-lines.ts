@@ -31,7 +31,7 @@ export async function* chunkLines(
   read: ReadResolved,
 ): AsyncGenerator<string> {
   const placed = new Map(document.map((page) => [page.summary, page]))
-  let first = 0
+  let at = 0
   for (const page of document) {
     const parents: string[] = []
     let { parent: above } = page
@@ -39,20 +39,28 @@ export async function* chunkLines(
       if (above.id !== null) parents.unshift(above.id)
       above = placed.get(above)?.parent ?? null
     }
-    const chunks = chunkPage(await read(page), page.summary.outline, page.slugs, CHUNK_TOKENS)
-    const lines = chunks.map(({ text, headings, anchor, blocks, tokens }, i): Chunk => ({
-      text,
-      heading_path: headings,
-      page_id: page.summary.id,
-      parent_ids: parents,
-      anchor,
-      source_url: page.sourceUrl,
-      block_ids: blocks,
-      tokens_estimated: tokens,
-      prev: i === 0 ? null : first + i - 1,
-      next: i === chunks.length - 1 ? null : first + i + 1,
-    }))
-    first += lines.length
-    yield lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    let isFirst = true
+    for (const chunk of chunkPage(
+      await read(page),
+      page.summary.outline,
+      page.slugs,
+      CHUNK_TOKENS,
+    )) {
+      const line: Chunk = {
+        text: chunk.text,
+        heading_path: chunk.headings,
+        page_id: page.summary.id,
+        parent_ids: parents,
+        anchor: chunk.anchor,
+        source_url: page.sourceUrl,
+        block_ids: chunk.blocks,
+        tokens_estimated: chunk.tokens,
+        prev: isFirst ? null : at - 1,
+        next: chunk.isLast ? null : at + 1,
+      }
+      yield `${JSON.stringify(line)}\n`
+      isFirst = false
+      at++
+    }
   }
 }

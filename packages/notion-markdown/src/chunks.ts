@@ -16,6 +16,7 @@ export interface PageChunk {
   /** The ids of its blocks, in order, each once. */
   blocks: string[]
   tokens: number
+  isLast: boolean
 }
 
 /** A heading above a part. */
@@ -35,24 +36,25 @@ interface Place {
 const isHeading = ({ kind }: SourcePart): boolean => kind === 'heading' || kind === 'toggle-heading'
 
 /**
- * Cuts a page.
+ * Cuts a page. Each chunk is made when it is needed: with the headers of their tables, all of them
+ * can have many times the size of the page.
  *
  * @param outline the page's headings, in order, and `slugs` their addresses
  * @param budget maximum number of tokens
  */
-export function chunkPage(
+export function* chunkPage(
   page: { markdown: string; parts: readonly SourcePart[] },
   outline: readonly { text: string }[],
   slugs: readonly string[],
   budget: number,
-): PageChunk[] {
+): Generator<PageChunk> {
   const places = placesOf(page.parts, outline, slugs)
   const packer = new Packer(page.markdown, budget)
   for (const section of sectionsOf(page.parts)) {
     packer.pack(section, 0)
     packer.flush()
   }
-  return packer.chunks.map((packed) => {
+  for (const [i, packed] of packer.chunks.entries()) {
     const { parts } = packed
     const text = textOf(page.markdown, packed)
     const firstWords = parts.findIndex((part) => !isHeading(part))
@@ -61,14 +63,15 @@ export function chunkPage(
     const blocks = parts.flatMap(({ kind, block }) =>
       kind === 'toggle-end' || block === null ? [] : [block],
     )
-    return {
+    yield {
       text,
       headings: place?.headings ?? [],
       anchor: place?.anchor ?? '',
       blocks: [...new Set(blocks)],
       tokens: estimateTokens(text),
+      isLast: i === packer.chunks.length - 1,
     }
-  })
+  }
 }
 
 /** The headings above each part. */

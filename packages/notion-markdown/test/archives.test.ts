@@ -303,18 +303,6 @@ test('limits can be lowered', async () => {
   })
 })
 
-test('pages may become twice as many bytes of Markdown as all pages may have, and no more', async () => {
-  const path = join(folder, 'growing.zip')
-  const scratch = await mkdtemp(join(folder, 'growing-'))
-  const code = `<pre><code>${'x\n'.repeat(300)}</code></pre>`
-  const deep = '<blockquote>'.repeat(300) + code + '</blockquote>'.repeat(300)
-  await writeFile(path, archive([{ name: 'Page.html', data: pageHtml('Page', deep) }]))
-  const convert = (pagesBytes: number): Promise<unknown> =>
-    convertShare({ ...toMarkdown(path, scratch), limits: { pagesBytes } }, { index: 0, of: 1 })
-  await convert(100_000)
-  await assert.rejects(convert(50_000), { fault: 'text_too_large', facts: { max: 100_000 } })
-})
-
 test('errors outside the archive are passed through unchanged', async () => {
   const bytes = archive([page])
   const failing = {

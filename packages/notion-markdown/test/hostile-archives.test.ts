@@ -37,9 +37,9 @@ for (const { name, says, build } of HOSTILE) {
 }
 
 test('every reason to refuse an archive has a test archive', () => {
-  // These are seen when pages are converted: convert.test.ts, archives.test.ts.
+  // These are seen when pages are converted: convert.test.ts, result-limit.test.ts.
   assert.deepEqual(
     Object.keys(REASONS).filter((fault) => !seen.has(fault)),
-    ['page_too_dense', 'text_too_large'],
+    ['page_too_dense', 'result_too_large'],
   )
 })

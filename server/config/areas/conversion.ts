@@ -28,7 +28,7 @@ export const conversion = {
     'TOLLMARK_MAX_PAGES',
     bytes,
     '1GB',
-    'All pages of an archive together, inflated; their Markdown may have twice as many bytes. The command line has no such limit.',
+    'All pages of an archive together, inflated; a result may have twice as many bytes. The command line has no such limit.',
   ),
   maxParts: setting(
     'TOLLMARK_MAX_PARTS',

@@ -10,7 +10,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { ArchiveLimits, Converted } from '@tollmark/notion-markdown/archive'
 import { Problem } from '../../common/errors.ts'
 import { deserializeError, type SerializedError } from '../serialized-error.ts'
-import { diedBeforeWork, exitError, startConverter, terminate } from './converter.ts'
+import { diedBeforeWork, exitError, memoryProblem, startConverter, terminate } from './converter.ts'
 import { guardAgainstStarvation } from './process-priority.ts'
 import type { ConversionProgress, ConversionStep, ConversionTask } from './conversion-step.ts'
 
@@ -19,6 +19,7 @@ export type ConverterMessage =
   | { readonly progress: ConversionProgress }
   | { readonly done: true; readonly converted?: Converted | undefined }
   | { readonly invalid: string }
+  | { readonly tooLong: SerializedError }
   | { readonly failed: SerializedError }
 
 /** Limits of a converter pool. */
@@ -299,6 +300,8 @@ function settle(
 ): void {
   if ('done' in message) item.resolve(message.converted ?? EMPTY_RESULT)
   else if ('invalid' in message) item.reject(new Problem('invalid_file', message.invalid))
+  else if ('tooLong' in message)
+    item.reject(memoryProblem(deserializeError('a text was too long', message.tooLong)))
   else item.reject(deserializeError('a conversion failed', message.failed))
 }
 

@@ -21,6 +21,10 @@ function invalidFileDetail(error: unknown): string | undefined {
   return known ? String(error.detail) : undefined
 }
 
+/** Whether a text became longer than V8 allows, before the heap was full. */
+const isTooLong = (error: unknown): boolean =>
+  error instanceof RangeError && error.message === 'Invalid string length'
+
 async function runTask(task: ConversionTask, step: ConversionStep): Promise<ConverterMessage> {
   try {
     const converted = await runStep(task, step, (progress) => send({ progress }))
@@ -28,7 +32,8 @@ async function runTask(task: ConversionTask, step: ConversionStep): Promise<Conv
   } catch (error) {
     const invalid = invalidFileDetail(error)
     if (invalid !== undefined) return { invalid }
-    return { failed: serializeError(error) }
+    const serialized = serializeError(error)
+    return isTooLong(error) ? { tooLong: serialized } : { failed: serialized }
   }
 }
 

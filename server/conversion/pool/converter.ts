@@ -72,7 +72,11 @@ export function terminate(converter: ChildProcess): Promise<void> {
 /** Why a converter exited by itself. V8 aborts when the heap is full. */
 export function exitError(code: number | null, signal: string | null, stderr: string): Error {
   const cause = new Error(`the converter ended with ${signal ?? code}: ${stderr}`)
-  if (signal !== 'SIGABRT' && !/heap out of memory/.test(stderr)) return cause
+  return signal === 'SIGABRT' || /heap out of memory/.test(stderr) ? memoryProblem(cause) : cause
+}
+
+/** The problem of a file whose conversion does not fit in memory. */
+export function memoryProblem(cause: Error): Problem {
   return new Problem(
     'invalid_file',
     'The file needs more memory to convert than is allowed. Export it in smaller parts.',

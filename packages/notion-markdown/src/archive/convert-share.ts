@@ -5,7 +5,7 @@ import { collectUsed } from './collect-garbage.ts'
 import { convertOne, createContext, missingWarnings, type ReadAgain } from './convert-entry.ts'
 import type { ConvertOptions, OnPage, Share } from './convert-options.ts'
 import { openExport, unpackParts, type NotionExport } from './export.ts'
-import { limitsOf } from './limits.ts'
+import { resultCounter } from './result-limit.ts'
 import { openSpoolWriter } from './spool.ts'
 import { fileSource } from './source.ts'
 
@@ -39,13 +39,6 @@ export async function unpackArchive(options: ConvertOptions & { scratch: string 
 }
 
 /**
- * The Markdown of an archive may have this many times the bytes that its pages may have. Real
- * Markdown is shorter than its HTML, but each line of code in deep quotes begins with all their
- * marks: 26 KB can become 10 MB.
- */
-const GROWTH = 2
-
-/**
  * Converts one share of an archive's pages into a spool in the scratch folder.
  *
  * @returns the archive's SHA-256, hexadecimal, if a certificate needs it and this share is the
@@ -65,8 +58,7 @@ export async function convertShare(
     ...(limits && { limits }),
     ...(share.isUnpacked && { unpacked: scratch }),
   })
-  const most = GROWTH * limitsOf(limits).pagesBytes
-  await using spool = await openSpoolWriter(options.scratch, share.index, most)
+  await using spool = await openSpoolWriter(scratch, share.index, resultCounter(options))
   const context = await createContext(opened, options)
   const pages = [...opened.pages, ...context.unlisted]
   const own = pages

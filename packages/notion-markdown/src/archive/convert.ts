@@ -14,6 +14,7 @@ import { convertShare } from './convert-share.ts'
 import { pathKey } from './names.ts'
 import { outcomeOf, type Converted } from './outcome.ts'
 import { PageReader } from './page-reader.ts'
+import { resultCounter } from './result-limit.ts'
 import { openSpoolReader } from './spool.ts'
 import { withSourceMap } from './source-map-file.ts'
 
@@ -83,10 +84,14 @@ async function writeDocument(
   write: Write,
 ): Promise<Converted> {
   const certificate = certificateOf(options)
-  await withSourceMap(options.sourceMapPath, async (writeRanges) => {
+  const count = resultCounter(options)
+  await withSourceMap(options.sourceMapPath, count, async (writeRanges) => {
     const listener = { ...(writeRanges && { writeRanges }), ...(certificate && { certificate }) }
     const keyOf = options.kind === 'zip' ? pathKey : (path: string): string => path
-    for await (const piece of joinDocument(texts, keyOf, options, listener)) await write(piece)
+    for await (const piece of joinDocument(texts, keyOf, options, listener)) {
+      count(Buffer.byteLength(piece))
+      await write(piece)
+    }
   })
   return await withCertificate(outcomeOf(texts.summaries), certificate)
 }

@@ -60,8 +60,6 @@ export const REASONS = {
   name_empty: 'An entry of the ZIP archive has no name. ' + AGAIN,
   name_encoding: 'The name of the entry "{name}" is marked as UTF-8 and is not. ' + AGAIN,
   name_nul: 'The name of the entry "{name}" contains a zero byte. ' + AGAIN,
-  name_backslash:
-    'The name of the entry "{name}" contains a backslash. Pack the archive with a tool that writes "/" between folders.',
   name_absolute: 'The entry "{name}" has an absolute path. ' + AGAIN,
   name_drive: 'The name of the entry "{name}" starts with a drive letter. ' + AGAIN,
   name_traversal: 'The entry "{name}" would lie outside the archive (".." in its path). ' + AGAIN,
@@ -141,8 +139,8 @@ export const REASONS = {
     'The page "{name}" has more than {max} tags and lines. Split it in Notion and export the parts.',
   pages_too_large:
     'The pages of the ZIP archive are {n} bytes together; at most {max} are accepted. Export fewer pages at a time.',
-  text_too_large:
-    'The pages of the ZIP archive become more than {max} bytes of Markdown, as no export does. Export fewer pages at a time.',
+  result_too_large:
+    'The result would have more than {max} bytes, more than any real export becomes. Export fewer pages at a time.',
   bomb_page:
     'The page "{name}" inflates to {n} times its size, as no export does; at most {max} times is accepted.',
   bomb_pages:

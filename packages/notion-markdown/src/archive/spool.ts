@@ -8,8 +8,8 @@ import type { ConvertedPage, PageSummary, PageTexts, SummaryReading } from '../c
 import type { DatabaseTable } from '../databases.ts'
 import { pieces } from './byte-source.ts'
 import { omitEmbedded } from './embedded.ts'
-import { InvalidArchive } from './invalid-archive.ts'
 import type { NumberedReading } from './page-reader.ts'
+import type { CountBytes } from './result-limit.ts'
 import { fileSource } from './source.ts'
 
 /**
@@ -83,12 +83,12 @@ class BatchedFile {
 /**
  * Opens spool `index` for writing, in the conversion's own folder.
  *
- * @param most bytes of text, beyond which `write` throws InvalidArchive
+ * @param count counts all that pages become; `write` throws what it throws
  */
 export async function openSpoolWriter(
   folder: string,
   index: number,
-  most: number,
+  count: CountBytes,
 ): Promise<SpoolWriter> {
   const texts = new BatchedFile(await open(textFile(folder, index), 'w'))
   // Serialized, because a summary's strings are slices of its page, and would keep all of it in
@@ -96,13 +96,17 @@ export async function openSpoolWriter(
   // converter of a 5 GB export.
   const list = new BatchedFile(await open(listFile(folder, index), 'w'))
   let at = 0
-  const addLine = (json: string): void => list.add(Buffer.from(`${json}\n`))
+  const addLine = (json: string): void => {
+    const line = Buffer.from(`${json}\n`)
+    count(line.length)
+    list.add(line)
+  }
   return {
     async write(page, { summary, markdown, tables = [] }, isSitemap) {
       const text = Buffer.from(markdown)
       const data = Buffer.from(tables.length > 0 ? JSON.stringify(tables) : '')
       const [size, tablesSize] = [text.length, data.length]
-      if (at + size + tablesSize > most) throw new InvalidArchive('text_too_large', { max: most })
+      count(size + tablesSize)
       addLine(
         JSON.stringify({ page, summary, isSitemap, at, size, tablesSize } satisfies SpoolEntry),
       )

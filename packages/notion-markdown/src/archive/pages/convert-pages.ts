@@ -8,10 +8,11 @@ import { outcomeOf, type Converted } from '../outcome.ts'
 import type { ConvertOptions, OnPage } from '../convert-options.ts'
 import { convertShare } from '../convert-share.ts'
 import { openExport } from '../export.ts'
+import { resultCounter } from '../result-limit.ts'
 import { fileSource } from '../source.ts'
 import { openSpoolReader } from '../spool.ts'
 import type { PageTexts } from '../../converted-page.ts'
-import { writePages } from './write-pages.ts'
+import { writePages, type PagesOptions } from './write-pages.ts'
 
 /**
  * Converts a page or an archive to a folder of pages in this process.
@@ -75,6 +76,7 @@ export async function joinPages(
   return await withCertificate(outcome, certificate)
 }
 
-function pagesOptions({ flavor = 'gfm', includeMetadata, uploadedAt }: ConvertOptions) {
-  return { flavor, includeMetadata, uploadedAt }
+function pagesOptions(options: ConvertOptions): PagesOptions {
+  const { flavor = 'gfm', includeMetadata, uploadedAt } = options
+  return { flavor, includeMetadata, uploadedAt, count: resultCounter(options) }
 }

@@ -11,6 +11,7 @@ import { writeSitemap, type Sitemap, type SitemapEntry } from '../../sitemap.ts'
 import { findDatabases } from '../databases.ts'
 import type { NotionExport } from '../export.ts'
 import { pathKey } from '../names.ts'
+import type { CountBytes } from '../result-limit.ts'
 import { ZipWriter } from '../zip-writer.ts'
 import { copyFiles, type CopiedFiles } from './asset-files.ts'
 import { FLAVORS, syntaxOf, type Flavor, type FlavorRules } from './flavors.ts'
@@ -29,6 +30,8 @@ export interface PagesOptions {
   readonly includeMetadata: boolean
   /** The export's time if nothing better is known. */
   readonly uploadedAt: Date
+  /** Counts the bytes of texts; the export's own files are no larger than the export. */
+  readonly count: CountBytes
 }
 
 /** The time of a file without a known one: the earliest that a ZIP archive can express. */
@@ -67,7 +70,7 @@ export async function writePages(
     filePath: (stored) => files.paths.get(stored),
   })
   const listed: ManifestFile[] = [...files.contents].map(([path, sha256]) => ({ path, sha256 }))
-  const add = fileAdder(zip, listed)
+  const add = fileAdder(zip, listed, options.count)
   if (sitemap < 0 && summaries.length > 1) {
     const text = indexText(arrangement, summaries, rules, (key) =>
       relativeUrl('', paths.get(arrangement.indexOf(key) ?? -1)?.page ?? ''),
@@ -129,8 +132,9 @@ type AddFile = (
   time: Date | null,
 ) => Promise<void>
 
-function fileAdder(zip: ZipWriter, listed: ManifestFile[]): AddFile {
+function fileAdder(zip: ZipWriter, listed: ManifestFile[], count: CountBytes): AddFile {
   return async (path, page, text, time) => {
+    count(Buffer.byteLength(text))
     await zip.addText(path, time?.getTime() ?? NO_TIME, text)
     const sha256 = createHash('sha256').update(text).digest('hex')
     listed.push({ path, ...(page !== undefined && { page }), sha256 })
