@@ -156,6 +156,30 @@ export const SOUND: {
   },
   { name: 'decomposed accents', entries: [{ name: 'Einfu\u0308hrung.html', data: 'x' }] },
   {
+    name: 'backslashes between folders, as old tools for Windows write',
+    entries: [
+      page,
+      { name: 'Page\\', stored: true },
+      { name: 'Page\\Below\\a.png', data: 'x' },
+      { name: '.\\b.png', data: 'y' },
+      {
+        name: raw('c\\d.png'),
+        data: 'z',
+        both: { extra: unicodePath(text('c\\d.png'), 'c\\d.png') },
+      },
+    ],
+    holds: { ...contentOf(page), 'Page/Below/a.png': 'x', 'b.png': 'y', 'c/d.png': 'z' },
+  },
+  {
+    name: 'a dot in front of each name',
+    entries: [
+      { name: './', stored: true },
+      { name: './Page.html', data: 'x' },
+      { name: '././Page/a.png' },
+    ],
+    holds: { 'Page.html': 'x', 'Page/a.png': '' },
+  },
+  {
     name: 'text that stays percent-encoded',
     entries: [page, { name: 'Page/%D0%BA.jpg', data: 'x' }],
   },

@@ -2,7 +2,7 @@ import { itemAt } from '../item-at.ts'
 import { crc32 } from './crc32.ts'
 import { FIELD, FLAG, METHOD, SATURATED, SIGNATURE, SIZE, type ZipBytes } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
-import { checkName, decodeName } from './names.ts'
+import { checkName, decodeName, pathOfName } from './names.ts'
 
 /** One entry of the central directory. Offsets and sizes in bytes. */
 export interface EntryHeader {
@@ -61,9 +61,9 @@ export function readEntryHeader(
   const rawName = directory.subarray(nameAt, extraAt)
   const plainName = decodeName(rawName, (flags & FLAG.utf8) !== 0)
   const extra = readExtra(directory.subarray(extraAt, commentAt), plainName)
-  const path = readUnicodePath(extra, rawName) ?? plainName
+  const path = pathOfName(readUnicodePath(extra, rawName) ?? plainName)
   checkName(path)
-  if (path !== plainName) checkName(plainName)
+  if (path !== plainName) checkName(pathOfName(plainName))
 
   const stated = [
     directory.readUInt32LE(at + 24),

@@ -2,7 +2,7 @@ import { itemAt } from '../item-at.ts'
 import { readExtra, readUnicodePath, widen, type EntryHeader } from './entry-header.ts'
 import { asZipBytes, FIELD, FLAG, SATURATED, SIGNATURE, SIZE, type ZipBytes } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
-import { decodeName } from './names.ts'
+import { decodeName, pathOfName } from './names.ts'
 import type { ByteSource } from './byte-source.ts'
 
 /** An entry whose own header has been checked, with the data needed to read it. */
@@ -111,7 +111,7 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
     throw new InvalidArchive('local_name', { name, other: decodeName(rawName, false) })
   // Some writers put the Unicode name only into the directory.
   const unicodePath = readUnicodePath(extra, rawName)
-  if (unicodePath !== undefined && unicodePath !== name)
+  if (unicodePath !== undefined && pathOfName(unicodePath) !== name)
     throw new InvalidArchive('local_name', { name, other: unicodePath })
   if ((local.flags & COMPARED) !== (header.flags & COMPARED))
     throw new InvalidArchive('local_flags', { name })

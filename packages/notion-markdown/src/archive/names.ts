@@ -28,15 +28,24 @@ export function decodeName(bytes: Uint8Array, saysUtf8: boolean): string {
   }
 }
 
-/** TABLE of names that no honest exporter writes, checked in this order. */
+/**
+ * The path that a name means: `/` between folders, and no `./` at the beginning. Some tools write
+ * backslashes, although the format allows only `/` (APPNOTE 4.4.17.1). All checks are of this path,
+ * so that two names for one path are duplicates.
+ */
+export function pathOfName(name: string): string {
+  const path = name.includes('\\') ? name.replaceAll('\\', '/') : name
+  return path.startsWith('./') ? path.replace(/^(?:\.\/)+(?=.)/, '') : path
+}
+
+/** TABLE of paths that no honest exporter writes, checked in this order. */
 const REFUSED: [fault: ArchiveFault, pattern: RegExp][] = [
   ['name_empty', /^$/],
   ['name_nul', /\0/],
-  ['name_backslash', /\\/],
   ['name_absolute', /^\//],
   ['name_drive', /^[a-z]:/i],
   ['name_traversal', /(?:^|\/)\.\.(?:\/|$)/],
-  ['name_segment', /\/\/|(?:^|\/)\.(?:\/|$)/],
+  ['name_segment', /\/\/|\/\.(?:\/|$)|^\.(?:\/.|$)/],
 ]
 
 /**

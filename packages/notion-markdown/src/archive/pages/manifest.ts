@@ -68,7 +68,8 @@ function readFile(file: unknown): ManifestFile[] {
 function staysInside(path: string): boolean {
   try {
     checkName(path)
-    return true
+    // On Windows, it would be a separator.
+    return !path.includes('\\')
   } catch {
     return false
   }
