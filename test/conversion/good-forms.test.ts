@@ -5,6 +5,11 @@ import type { Form } from '../support/form.ts'
 import { responseOf, convert, start, startServer } from '../support/harness.ts'
 
 const page = file('Page.html', PAGE)
+/** A form with transport padding after each boundary (RFC 2046, section 5.1.1). */
+const padded = ({ contentType, body }: Form, padding: string): Form => ({
+  contentType,
+  body: Buffer.from(body.toString('latin1').replace(/^(--.*)$/gm, `$1${padding}`), 'latin1'),
+})
 const metadata = (content: string) => form({ name: 'include_metadata', content }, page)
 
 /**
@@ -57,6 +62,12 @@ const TAKEN: [what: string, form: Form, type: RegExp][] = [
     form({ name: 'file', content: PAGE, type: 'application/octet-stream' }),
     /markdown/,
   ],
+  [
+    'spaces after the boundaries',
+    padded(form(page, { name: 'format', content: 'json' }), ' \t'),
+    /json/,
+  ],
+  ['many spaces after the boundaries', padded(form(page), ' '.repeat(200_000)), /markdown/],
   [
     'text after the form',
     { ...form(page), body: Buffer.concat([form(page).body, Buffer.from('\r\nbye')]) },

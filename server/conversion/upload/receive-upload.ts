@@ -9,6 +9,7 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { Problem, invalidFields, type FieldError } from '../../common/errors.ts'
 import { SNIFF_BYTES, describeWrongFile, sniff, type FileKind } from './sniff.ts'
 import { writeFlushing } from './incremental-fsync.ts'
+import { withoutPadding } from './transport-padding.ts'
 import {
   FieldReader,
   conflicts,
@@ -118,6 +119,7 @@ export async function receiveUpload(
 ): Promise<Upload> {
   const maxBytes = maxRequestBytes(limits)
   const form = openForm(type)
+  const unpadded = withoutPadding(type)
   const fields = new FieldReader()
   let stream: Readable | undefined
   let file: Promise<Omit<Upload, keyof UploadOptions>> | undefined
@@ -165,16 +167,14 @@ export async function receiveUpload(
         received += piece.length
         if (received > maxBytes) reject(formTooLarge(limits))
       })
-      body.pipe(form)
+      body.pipe(unpadded).pipe(form)
     })
     if (!file) throw withoutFile(missing())
     return { ...(await file), ...fields.options }
   } finally {
-    body.unpipe(form)
-    // Ignore later events of the abandoned form.
-    form.removeAllListeners()
-    form.on('error', () => {})
-    form.destroy()
+    body.unpipe(unpadded)
+    unpadded.destroy()
+    abandon(form)
     stream?.destroy()
     await file?.catch(() => {})
   }
@@ -199,6 +199,13 @@ function openForm(type: string): BusboyInstance {
       { cause },
     )
   }
+}
+
+/** Ends a form without its later events. */
+function abandon(form: BusboyInstance): void {
+  form.removeAllListeners()
+  form.on('error', () => {})
+  form.destroy()
 }
 
 /** Some clients send a field as a file: `FormData.append` gives each Blob a file name. */
