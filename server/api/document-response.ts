@@ -6,8 +6,13 @@ import { CertificateSchema } from './certificate-schema.ts'
 import { Problem } from '../common/errors.ts'
 import type { BlobStore, OpenedBlob } from '../store/blobs/blobs.ts'
 import { askedRange, rangeWithin } from './byte-range.ts'
-import { acceptedCoding, encoded } from './content-coding.ts'
-import { documentHeaders, PAGES_TYPE, type DocumentInfo } from '../conversion/document-headers.ts'
+import { acceptedCoding, encoded, type Coding } from './content-coding.ts'
+import {
+  documentHeaders,
+  PAGES_TYPE,
+  VARY,
+  type DocumentInfo,
+} from '../conversion/document-headers.ts'
 
 const moment = z.iso.datetime().nullable()
 const withMetadata = { description: 'Only with `include_metadata`.' }
@@ -115,6 +120,11 @@ export const partialResponse = {
   },
 }
 
+/** The 304 response in /openapi.json. */
+export const unchangedResponse = {
+  description: 'The caller already has the document: its tag is in `If-None-Match`',
+}
+
 /**
  * Responds with a whole document, compressed if the caller accepts that.
  *
@@ -129,19 +139,30 @@ export function respondWithDocument(
   idle: number,
   tag?: string,
 ): Response {
-  const isPacked = info.contentType === PAGES_TYPE
-  const coding = isPacked ? null : acceptedCoding(c.req.header('accept-encoding'))
+  const coding = codingOf(c, info)
   const headers = {
     ...documentHeaders(info),
     ...(coding === null ? { 'content-length': String(size) } : { 'content-encoding': coding }),
-    // Compressed bytes need a tag of their own (RFC 9110, section 8.8.3.3).
-    ...(tag !== undefined && {
-      etag: coding === null ? `"${tag}"` : `"${tag}-${coding}"`,
-      'accept-ranges': 'bytes',
-    }),
+    ...(tag !== undefined && { etag: entityTag(tag, coding), 'accept-ranges': 'bytes' }),
   }
   const body = documentBody(c, stream, coding === null ? stream : encoded(stream, coding), idle)
   return new Response(body, { headers })
+}
+
+/** The coding in which a caller gets a document; an archive is already compressed. */
+function codingOf(c: ApiContext, { contentType }: DocumentInfo): Coding | null {
+  return contentType === PAGES_TYPE ? null : acceptedCoding(c.req.header('accept-encoding'))
+}
+
+/** Compressed bytes need a tag of their own (RFC 9110, section 8.8.3.3). */
+function entityTag(tag: string, coding: Coding | null): string {
+  return coding === null ? `"${tag}"` : `"${tag}-${coding}"`
+}
+
+/** Whether If-None-Match names an entity tag (RFC 9110, section 13.1.2). */
+function isNamed(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.trim() === '*' || Array.from(header.matchAll(/"[^"]*"/g), String).includes(etag)
 }
 
 /** A stored document, which can be requested in ranges. */
@@ -153,9 +174,9 @@ export interface StoredDocument extends DocumentInfo {
 
 /**
  * Responds to a GET of a document with the requested range (RFC 9110, section 14), or with all of
- * it. Ranges refer to the uncompressed bytes and are sent uncompressed. A client that resumes a
- * compressed download sends that response's tag in `If-Range`, which does not match, and gets the
- * whole document.
+ * it, or with none of it if the caller already has it. Ranges refer to the uncompressed bytes and
+ * are sent uncompressed. A client that resumes a compressed download sends that response's tag in
+ * `If-Range`, which does not match, and gets the whole document.
  *
  * @throws Problem `range_not_satisfiable`
  */
@@ -165,6 +186,9 @@ export async function respondWithRange(
   blobs: BlobStore,
   idle: number,
 ): Promise<Response> {
+  const etag = entityTag(kept.tag, codingOf(c, kept))
+  if (isNamed(c.req.header('if-none-match'), etag))
+    return new Response(null, { status: 304, headers: { etag, vary: VARY } })
   const condition = c.req.header('if-range')?.trim()
   const isSame = condition === undefined || condition === `"${kept.tag}"`
   const asked = c.req.method === 'GET' && isSame ? askedRange(c.req.header('range')) : null

@@ -27,6 +27,7 @@ import {
   respondWithRange,
   documentResponse,
   partialResponse,
+  unchangedResponse,
   whenGone,
 } from './document-response.ts'
 import type { JobNotifications } from '../conversion/jobs/notifications.ts'
@@ -169,6 +170,7 @@ const resultRoute = createRoute({
   responses: {
     200: documentResponse,
     206: partialResponse,
+    304: unchangedResponse,
     ...problems(
       'invalid_field',
       'invalid_file',

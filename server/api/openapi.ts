@@ -63,7 +63,7 @@ const HEADERS: readonly {
   {
     name: 'Vary',
     at: DOCUMENT,
-    status: /^20[06]$/,
+    status: /^(?:20[06]|304)$/,
     description: 'Documents are compressed if `Accept-Encoding` allows `br` or `gzip`.',
     always: true,
   },
@@ -95,8 +95,8 @@ const HEADERS: readonly {
   {
     name: 'ETag',
     at: /\/result$/,
-    status: /^20[06]$/,
-    description: 'Identifies exactly these bytes, for `If-Range`.',
+    status: /^(?:20[06]|304)$/,
+    description: 'Identifies exactly these bytes, for `If-Range` and `If-None-Match`.',
     always: true,
   },
   {

@@ -72,6 +72,9 @@ export const summaryOf = ({ in: kept, differences }: Certificate): CertificateSu
   differences: differences.length,
 })
 
+/** What a document's bytes depend on. */
+export const VARY = 'Accept-Encoding'
+
 /** The headers of every response with a document, whole or in ranges. */
 export function documentHeaders({
   contentType,
@@ -82,7 +85,7 @@ export function documentHeaders({
   return {
     'content-type': contentType,
     'content-disposition': contentDisposition(fileName, contentType),
-    vary: 'Accept-Encoding',
+    vary: VARY,
     ...(issues && {
       'x-tollmark-warnings': String(issues.warnings),
       'x-tollmark-failed-pages': String(issues.failedPages),

@@ -162,6 +162,25 @@ test('documents', async (t) => {
     assert.equal(new Set(tags).size, 3, 'other bytes have another tag')
   })
 
+  await t.test('a caller that names the tag of its document gets 304', async () => {
+    const { bytes, headers } = await result()
+    const tag = headers['etag'] ?? ''
+    const gzip = { 'accept-encoding': 'gzip' }
+    const zipped = (await result(gzip)).headers['etag'] ?? ''
+    for (const known of [tag, `W/${tag}`, `"other", ${tag}`, ` ${tag},W/"x"`, '*'])
+      for (const method of ['GET', 'HEAD']) {
+        const same = await result({ 'if-none-match': known, range: 'bytes=0-9' }, method)
+        assert.equal(same.status, 304, known)
+        assert.equal(same.bytes.length, 0)
+        assert.deepEqual([same.headers['etag'], same.headers['vary']], [tag, 'Accept-Encoding'])
+        assert.equal(same.headers['content-type'], undefined)
+      }
+    const same = await result({ ...gzip, 'if-none-match': zipped })
+    assert.deepEqual([same.status, same.headers['etag']], [304, zipped])
+    for (const other of ['', '"other"', tag.slice(1, -1), zipped])
+      assert.deepEqual((await result({ 'if-none-match': other })).bytes, bytes, other)
+  })
+
   await t.test('a range of a document gets 206, whichever encoding is accepted', async () => {
     const whole = await result()
     const size = whole.bytes.length
