@@ -85,7 +85,7 @@ async function claim(
   running: JobClaimant['running'] = [],
 ): Promise<ClaimedJob | undefined> {
   const name = newId('clm', NOW)
-  const job = await store.run(claimJob, { claim: name, instance, now: NOW, running })
+  const { job } = await store.run(claimJob, { claim: name, instance, now: NOW, running })
   return job && { ...job, claim: name, upload_blob: job.upload_blob ?? '' }
 }
 

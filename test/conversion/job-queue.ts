@@ -7,6 +7,7 @@ import { createConversionQueue } from '../../server/conversion/queue.ts'
 import { openConverterPool } from '../../server/conversion/pool/converter-pool.ts'
 import { enterJob, newJob } from '../../server/conversion/jobs/enter-job.ts'
 import { KeptWorkspaces } from '../../server/conversion/kept-workspaces.ts'
+import type { EndedJobs } from '../../server/conversion/jobs/waiting-jobs.ts'
 import { startWorker } from '../../server/conversion/jobs/worker.ts'
 import { newId } from '../../server/common/ids.ts'
 import { openLog } from '../../server/common/log.ts'
@@ -39,6 +40,8 @@ export interface Queue {
   /** Enters a job whose conversion does what program.ts says of this name. */
   add(fileName: string, account?: string): Promise<string>
   job(id: string): Promise<JobRow>
+  /** How many jobs the workers have ended. */
+  ended: EndedJobs
   /** Starts a worker, on the blobs as `change` makes them; it ends with the test. */
   worker(change?: (blobs: BlobStore) => BlobStore): Promise<AsyncDisposable>
 }
@@ -66,10 +69,12 @@ export async function openQueue(t: TestContext): Promise<Queue> {
   const instance = async (): Promise<Instance> =>
     ending.use(await enterInstance(store, Date.now, () => {}))
   const own = await instance()
+  const ended: EndedJobs = { succeeded: 0, failed: 0 }
   return {
     store,
     blobs,
     lines,
+    ended,
     instance,
     add: async (fileName, account = 'acc') => {
       await store.db
@@ -123,7 +128,7 @@ export async function openQueue(t: TestContext): Promise<Queue> {
           clock: Date.now,
           log,
           retentionMs: 60_000,
-          ended: { succeeded: 0, failed: 0 },
+          ended,
         }),
       )
     },

@@ -109,29 +109,35 @@ function* nextJob(db: QueryBuilder, claimant: JobClaimant): Steps<JobRow | undef
   return found.sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1))[0]
 }
 
+/** The result of asking for a job. */
+interface Claimed {
+  /** Undefined if none can start. */
+  readonly job: JobRow | undefined
+  /** How many jobs failed instead, because they had been claimed too often. */
+  readonly failed: number
+}
+
 /**
- * Claims the next job with the new id `claim`; undefined if none can start. One claim at a time, so
- * that the account's jobs are counted correctly.
+ * Claims the next job with the new id `claim`. One claim at a time, so that the account's jobs are
+ * counted correctly.
  */
 export const claimJob = procedure(
   import.meta.url,
   'claimJob',
-  function* (
-    db,
-    { claim, ...claimant }: JobClaimant & { claim: string },
-  ): Steps<JobRow | undefined> {
+  function* (db, { claim, ...claimant }: JobClaimant & { claim: string }): Steps<Claimed> {
     const { instance, now } = claimant
-    for (;;) {
+    for (let failed = 0; ;) {
       const job = yield* nextJob(db, claimant)
-      if (!job) return undefined
+      if (!job) return { job, failed }
       if (job.claims >= MAX_CLAIMS) {
-        yield* failSteps(
+        const hasFailed = yield* failSteps(
           db,
           job,
           'internal_error',
           `The conversion was started ${MAX_CLAIMS} times and never finished. Give the job's id to the server's operator.`,
           now,
         )
+        if (hasFailed) failed++
         continue
       }
       const held = {
@@ -141,7 +147,7 @@ export const claimJob = procedure(
         started_at: job.started_at ?? now,
       }
       if (yield* applyTransition(db, 'claim', job.id, held, job.claim))
-        return { ...job, ...held, status: TRANSITIONS.claim.to }
+        return { job: { ...job, ...held, status: TRANSITIONS.claim.to }, failed }
     }
   },
   () => 'claim jobs',

@@ -86,12 +86,14 @@ async function claim({
   clock,
   notifications,
   queue,
+  ended,
 }: WorkerDependencies): Promise<ClaimedJob | undefined> {
   const now = clock()
   const claimant = { instance: instance.id, now, running: queue.running() }
   if (!(await hasClaimableJob(store, claimant))) return undefined
   const claim = newId('clm', now)
-  const job = await store.run(claimJob, { claim, ...claimant })
+  const { job, failed } = await store.run(claimJob, { claim, ...claimant })
+  ended.failed += failed
   if (!job) return undefined
   notifications.notify()
   if (job.upload_blob === null) throw new Error(`the job ${job.id} has no archive`)

@@ -187,7 +187,7 @@ test("a job's progress is shown live", async (t) => {
     .select('id')
     .executeTakeFirstOrThrow()
   const claim = 'claim'
-  const job = await store.run(claimJob, { claim, instance, now: Date.now(), running: [] })
+  const { job } = await store.run(claimJob, { claim, instance, now: Date.now(), running: [] })
   assert.ok(job?.id === id && job.upload_blob !== null)
   const claimed = { ...job, claim, upload_blob: job.upload_blob }
   for (const [done, shown, percent] of [
