@@ -289,6 +289,32 @@ test('S3: the error says what is wrong with a bucket, or with the address', asyn
   await assert.rejects(blobs.check(), { code: 'blobs', message: /status 403 .* bucket tollmark/ })
 })
 
+test('S3: an object that is not there is missing, even without the right to list the bucket', async (t) => {
+  const objects = new Set<string>()
+  let mayRead = true
+  const { blobs, path } = await blobsOf(t, (request, response) => {
+    request.resume()
+    const { pathname } = new URL(request.url ?? '', 'http://s3')
+    const { method = '' } = request
+    if (method === 'PUT') objects.add(pathname)
+    if (method === 'DELETE') objects.delete(pathname)
+    const isDenied =
+      pathname === '/tollmark' ||
+      (['GET', 'HEAD'].includes(method) && !(mayRead && objects.has(pathname)))
+    response.writeHead(isDenied ? 403 : 200, { etag: '"x"' })
+    response.end(
+      method === 'HEAD' ? '' : isDenied ? '<Error><Code>AccessDenied</Code></Error>' : 'x',
+    )
+  })
+  await blobs.put('blob_x', path)
+  for (const code of ['missing', 'blobs']) {
+    mayRead = code === 'missing'
+    for (const read of [blobs.open('blob_y'), blobs.size('blob_y'), blobs.file('blob_y')])
+      await assert.rejects(read, { code })
+  }
+  assert.deepEqual([...objects], ['/tollmark/blob_x', '/tollmark/tollmark-check'])
+})
+
 test('S3: after a failure to store an object, a check stores one, too', async (t) => {
   let isDenied = true
   let stored = 0

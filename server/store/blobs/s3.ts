@@ -29,7 +29,7 @@ const IDLE_TIMEOUT_MS = 30_000
  */
 const RESPONSE_TIMEOUT_MS = 5000
 const CHECK_TIMEOUT_MS = 2000
-/** The object that a check stores and deletes. */
+/** The object that a check stores, reads and deletes. */
 const TRIAL = 'tollmark-check'
 /** The metadata of an object with the CRC-32 of its bytes, as a decimal number. */
 const CHECKSUM = 'crc32'
@@ -159,22 +159,31 @@ class S3Blobs implements BlobStore, Disposable {
     try {
       return await response
     } catch (error) {
-      if (!this.#hasStatus(error, 404)) throw error
-      // A response to HEAD does not say whether it is the bucket that is missing.
-      if (!(error instanceof this.#sdk.NoSuchKey))
-        await this.#findBucket(AbortSignal.timeout(CHECK_TIMEOUT_MS)).catch(() => {
-          throw error
-        })
+      if (!(await this.#isMissing(error))) throw error
       throw new StoreError('missing', `the object ${id} is gone`, { cause: error })
     }
   }
 
-  /** Stores and deletes an object, which takes other rights than to find the bucket. */
+  /** Whether an object cannot be read because there is none. */
+  async #isMissing(error: unknown): Promise<boolean> {
+    if (error instanceof this.#sdk.NoSuchKey) return true
+    const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT_MS)
+    // Without the right to list a bucket, the response is the same as without the right to read.
+    if (this.#hasStatus(error, 403)) return isFulfilled(this.#tryOut(abortSignal))
+    // A response to HEAD does not say whether it is the bucket that is missing.
+    return this.#hasStatus(error, 404) && isFulfilled(this.#findBucket(abortSignal))
+  }
+
+  /** Stores, reads and deletes an object, which takes other rights than to find the bucket. */
   async #tryOut(abortSignal: AbortSignal): Promise<void> {
     const object = { Bucket: this.#bucket, Key: TRIAL }
     await this.#client.send(new this.#sdk.PutObjectCommand({ ...object, Body: 'x' }), {
       abortSignal,
     })
+    const { Body } = await this.#client.send(new this.#sdk.GetObjectCommand(object), {
+      abortSignal,
+    })
+    await Body?.transformToByteArray()
     await this.#client.send(new this.#sdk.DeleteObjectCommand(object), { abortSignal })
     this.#isFailing = false
   }
@@ -211,6 +220,14 @@ class S3Blobs implements BlobStore, Disposable {
       error instanceof this.#sdk.S3ServiceException && error.$metadata.httpStatusCode === status
     )
   }
+}
+
+/** Whether a promise is fulfilled in the end. */
+function isFulfilled(promise: Promise<unknown>): Promise<boolean> {
+  return promise.then(
+    () => true,
+    () => false,
+  )
 }
 
 async function checksumOf(path: string): Promise<number> {
