@@ -4,6 +4,7 @@
 // (https://github.github.com/gfm/), `$` as in micromark's math.
 import { escapeDirectives } from './escape/directives.ts'
 import { escapeLiterals } from './escape/literals.ts'
+import { mathNeighbours, type Reference } from './escape/math.ts'
 import { tagBrokenMarks } from './escape/marks.ts'
 import { breakAutolinks, escapeClosingSequence, escapeLineStarts } from './escape/line-starts.ts'
 import { escapeObsidian } from './escape/obsidian.ts'
@@ -13,7 +14,9 @@ import { Pieces } from './pieces.ts'
 const TAG = { strong: 'strong', emphasis: 'em', delete: 'del' } as const
 
 /** The draft's text, escaped. */
-export function escapeLine(draft: Draft): string {
+export function escapeLine(written: Draft): string {
+  const references = mathNeighbours(written)
+  const draft = withPunctuation(written, references)
   const tagged = tagBrokenMarks(draft)
   // 1 before each character that gets a backslash.
   const escapes = new Uint8Array(draft.text.length + 1)
@@ -24,17 +27,34 @@ export function escapeLine(draft: Draft): string {
   if (draft.position === 'heading') escapeClosingSequence(draft, escapes)
   if (draft.syntax.directives) escapeDirectives(draft, escapes)
   breakAutolinks(draft, escapes)
-  return apply(draft, tagged, escapes)
+  return apply(written, tagged, escapes, references)
 }
 
-/** Adds the backslashes, and writes marks as HTML tags where they would not be read as marks. */
-function apply(draft: Draft, tagged: ReadonlySet<Mark>, escapes: Uint8Array): string {
+/** A reference is punctuation to a mark beside it, so a semicolon takes its place. */
+function withPunctuation(draft: Draft, references: readonly Reference[]): Draft {
+  if (references.length === 0) return draft
+  const chars = draft.text.split('')
+  for (const { at } of references) chars[at] = ';'
+  return { ...draft, text: chars.join('') }
+}
+
+/**
+ * Adds the backslashes, and writes marks as HTML tags where they would not be read as marks, and
+ * characters as references.
+ */
+function apply(
+  draft: Draft,
+  tagged: ReadonlySet<Mark>,
+  escapes: Uint8Array,
+  references: readonly Reference[],
+): string {
   const { text } = draft
-  if (tagged.size === 0 && !escapes.includes(1)) return text
+  if (tagged.size === 0 && references.length === 0 && !escapes.includes(1)) return text
   const tags = [...tagged].flatMap((mark) => [
     { at: mark.open, length: mark.length, tag: `<${TAG[mark.type]}>` },
     { at: mark.close, length: mark.length, tag: `</${TAG[mark.type]}>` },
   ])
+  for (const { at, text } of references) tags.push({ at, length: 1, tag: text })
   tags.sort((a, b) => a.at - b.at)
   tags.push({ at: text.length, length: 0, tag: '' })
   const out = new Pieces()

@@ -8,6 +8,8 @@ export interface ExtraSyntax {
   readonly directives: boolean
   /** Whether headings in HTML are only found by an id. */
   readonly headingIds: boolean
+  /** Whether an equation beside a letter or a digit is none. */
+  readonly lonelyMath: boolean
 }
 
 /** The syntax that every reader supports. */
@@ -15,4 +17,5 @@ export const NO_EXTRA_SYNTAX: ExtraSyntax = {
   obsidian: false,
   directives: false,
   headingIds: false,
+  lonelyMath: false,
 }

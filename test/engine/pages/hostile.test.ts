@@ -99,6 +99,33 @@ test("typed text reads as typed in Obsidian, whose own syntax others don't know"
   assert.deepEqual(plain.slice(0, 2), ['a %%hidden%% b', '%%'])
 })
 
+/** TABLE of equations beside text, and what they become for GitHub. */
+const BESIDE_MATH: readonly [typed: string, markdown: string][] = [
+  ['$x$word', '$x$&#119;ord'],
+  ['word$x$', 'wor&#100;$x$'],
+  ['a$x$b$y$2', '&#97;$x$&#98;$y$&#50;'],
+  ['($x$)-$y$-th', '($x$)-$y$-th'],
+  ['das $n$ und é$x$中', 'das $n$ und é$x$中'],
+  ['$x$$y$', '$x$ $y$'],
+  ['<b>a$x$</b>-', '**&#97;$x$**-'],
+  ['b<b>a$x$</b>', 'b<strong>&#97;$x$</strong>'],
+]
+
+test('letters and digits beside an equation do not keep GitHub from seeing it', async (t) => {
+  const body = BESIDE_MATH.map(([typed]) => `<p>${withMath(typed)}</p>`).join('')
+  const entries = [{ name: 'Home.html', data: pageHtml('Home', body) }]
+  const files = await folderOf(temporaryFolder(t), entries, { flavor: 'gfm' })
+  assert.deepEqual(
+    files.get('Home.md')!.toString().trimEnd().split('\n\n').slice(-BESIDE_MATH.length),
+    BESIDE_MATH.map(([, markdown]) => markdown),
+  )
+  const other = await folderOf(temporaryFolder(t), entries, { flavor: 'obsidian' })
+  assert.match(other.get('Home.md')!.toString(), /^\$x\$word$.*^a\$x\$b\$y\$&#50;$/ms)
+})
+
+const withMath = (text: string): string =>
+  text.replace(/\$(\w)\$/g, '<span data-notion-inline-equation="$1">$1</span>')
+
 /** TABLE of texts with colons and what they become for Docusaurus. */
 const WITH_COLONS: [typed: string, markdown: string][] = [
   [':::note', '\\:::note'],

@@ -30,6 +30,8 @@ export interface FlavorRules {
   readonly properties: 'fields' | 'nested'
   /** The field of the front matter for a page's id. */
   readonly id: string
+  /** Whether the program is GitHub, which sees no equation beside a letter or a digit. */
+  readonly isGitHub: boolean
   /** Whether the front matter has the page's position in a sidebar and its address. */
   readonly isSite: boolean
 }
@@ -46,6 +48,7 @@ export const FLAVORS = {
     callouts: 'quote',
     properties: 'nested',
     id: 'id',
+    isGitHub: true,
     isSite: false,
   },
   obsidian: {
@@ -58,6 +61,7 @@ export const FLAVORS = {
     callouts: 'alert',
     properties: 'fields',
     id: 'notion_id',
+    isGitHub: false,
     isSite: false,
   },
   // Docusaurus omits folders whose name begins with `_` from a site.
@@ -71,15 +75,17 @@ export const FLAVORS = {
     callouts: 'admonition',
     properties: 'nested',
     id: 'id',
+    isGitHub: false,
     isSite: true,
   },
 } as const satisfies Record<string, FlavorRules>
 
 /** The syntax that a flavor's program supports in addition to CommonMark, GFM and math. */
-export const syntaxOf = ({ links, callouts, isSite }: FlavorRules): ExtraSyntax => ({
+export const syntaxOf = ({ links, callouts, isSite, isGitHub }: FlavorRules): ExtraSyntax => ({
   obsidian: links === 'wiki',
   directives: callouts === 'admonition',
   headingIds: isSite,
+  lonelyMath: isGitHub,
 })
 
 /** The flavors' names. */
