@@ -104,6 +104,8 @@ export class ConnectionRouter implements ServerContext {
   readonly #nodeListeners: Function[]
   /** The latest response of Node's server on each of its connections. */
   readonly #responses = new WeakMap<Socket, ServerResponse>()
+  /** The responses that are not over, on each of its connections. */
+  readonly #pending = new WeakMap<Socket, Set<ServerResponse>>()
 
   constructor(server: Server, options: RouterOptions) {
     const { path, handle, timeouts, turns, addresses } = options
@@ -200,11 +202,8 @@ export class ConnectionRouter implements ServerContext {
 
   #listen(): void {
     const server = this.#server
-    const remember = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-      this.#responses.set(incoming.socket, outgoing)
-      // Node's parser has dropped what followed a handshake that it did not release.
-      if (asksForWebSocket(incoming.rawHeaders)) outgoing.shouldKeepAlive = false
-    }
+    const remember = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
+      this.#remember(incoming, outgoing)
     server.keepAliveTimeout = this.timeouts.keepAlive
     server.removeAllListeners('connection')
     server
@@ -222,10 +221,31 @@ export class ConnectionRouter implements ServerContext {
       })
       // Without a listener, Node's server sends no response; with one, it leaves the socket and its
       // errors to us.
-      .on('connect', (_: IncomingMessage, socket: Socket) => {
-        socket.on('error', ignore).resume()
-        this.#sendError(socket, 'method_not_allowed', 'This server does not support CONNECT.')
-      })
+      .on('connect', (_: IncomingMessage, socket: Socket) => this.#refuseTunnel(socket))
+  }
+
+  #remember(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { socket, rawHeaders } = incoming
+    this.#responses.set(socket, outgoing)
+    let pending = this.#pending.get(socket)
+    if (pending === undefined) this.#pending.set(socket, (pending = new Set()))
+    pending.add(outgoing)
+    outgoing.once('close', () => pending.delete(outgoing))
+    // Node's parser has dropped what followed a handshake that it did not release.
+    if (asksForWebSocket(rawHeaders)) outgoing.shouldKeepAlive = false
+  }
+
+  #refuseTunnel(socket: Socket): void {
+    socket.on('error', ignore).resume()
+    const pending = this.#pending.get(socket)
+    if (pending === undefined || pending.size === 0)
+      return this.#sendError(socket, 'method_not_allowed', 'This server does not support CONNECT.')
+    // Sent before the responses to earlier requests, which Node's server no longer ends.
+    for (const response of pending) {
+      response.req.destroy()
+      response.destroy()
+    }
+    socket.destroy()
   }
 
   /** Checks for timeouts from now on. */

@@ -33,6 +33,8 @@ export function upgradeResponse(
   outgoing.assignSocket(socket)
   outgoing.once('finish', () => {
     outgoing.detachSocket(socket)
+    // Node's server, too, lets a response that has finished emit 'close'.
+    outgoing.destroy()
     socket.end()
   })
   socket.on('error', () => {})
@@ -53,6 +55,8 @@ export class NodeExchange implements HttpExchange, RequestBody {
   #readStarted = false
   #complete = false
   #linger = (): void => {}
+  /** Removes its listener. */
+  #unwatch = (): void => {}
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
     this.#incoming = incoming
@@ -105,18 +109,24 @@ export class NodeExchange implements HttpExchange, RequestBody {
   }
 
   watch(watcher: ResponseListener): void {
+    this.#unwatch()
     const outgoing = this.#outgoing
-    outgoing.on('drain', () => watcher.onDrain())
-    outgoing.on('finish', () => watcher.onFinish())
+    const onDrain = (): void => watcher.onDrain()
+    const onFinish = (): void => watcher.onFinish()
     const { socket } = this.#incoming
     const announce = (): void => {
       if (!outgoing.writableEnded) watcher.onShutdown?.()
     }
-    socket.once(SHUTDOWN_EVENT, announce)
-    outgoing.on('close', () => {
+    const onClose = (): void => {
       socket.off(SHUTDOWN_EVENT, announce)
       if (!outgoing.writableFinished) watcher.onClose()
-    })
+    }
+    socket.once(SHUTDOWN_EVENT, announce)
+    outgoing.on('drain', onDrain).on('finish', onFinish).on('close', onClose)
+    this.#unwatch = () => {
+      socket.off(SHUTDOWN_EVENT, announce)
+      outgoing.off('drain', onDrain).off('finish', onFinish).off('close', onClose)
+    }
   }
 
   writeContinue(): void {
@@ -183,8 +193,11 @@ export class NodeExchange implements HttpExchange, RequestBody {
     const unread = switchable.get(this.#incoming)
     const { socket } = this.#incoming
     if (unread === undefined || !this.canSwitch) return null
-    this.#outgoing.detachSocket(socket)
-    this.#outgoing.removeAllListeners()
+    const outgoing = this.#outgoing
+    this.#unwatch()
+    outgoing.detachSocket(socket)
+    // Whatever was taken for the request is released with the connection.
+    socket.once('close', () => outgoing.destroy())
     socket.write(switchingHead(headers), 'latin1')
     return new RawConnection({
       socket,

@@ -103,7 +103,8 @@ export class RawConnection {
       .on('end', () => reader.onEnd())
       .on('drain', () => reader.onDrain())
       .on('close', () => reader.onClose())
-    if (this.#socket.destroyed) return queueMicrotask(() => reader.onClose())
+    if (this.#socket.closed) queueMicrotask(() => reader.onClose())
+    if (this.#socket.destroyed) return
     this.#isPaused = false
     if (unread.length > 0) reader.onData(unread)
     if (!this.#isPaused) this.#resume()

@@ -7,7 +7,9 @@ import { test, type TestContext } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { networkPrefix, readClient } from '../../server/common/client-info.ts'
 import { AddressLimiter } from '../../server/http1/address-limits.ts'
-import { listen } from '../../server/http1/listen.ts'
+import type { HttpExchange } from '../../server/http1/exchange.ts'
+import { listen, type RequestListeners, type RunningServer } from '../../server/http1/listen.ts'
+import { NodeExchange } from '../../server/http1/node-exchange.ts'
 import { ConnectionProblems } from '../../server/common/connection-errors.ts'
 import { createTurns } from '../../server/common/fairness/turn-budget.ts'
 import { openLog } from '../../server/common/log.ts'
@@ -64,6 +66,26 @@ test('connections per address are limited, whatever they send', async (t) => {
   assert.match(metrics, /^tollmark_connections_turned_away_total [1-9]/m)
 })
 
+/** Listens; behind a trusted proxy, an address may have two requests at the same time. */
+async function startListening(
+  t: TestContext,
+  listeners: RequestListeners,
+  trustProxy: boolean,
+): Promise<RunningServer> {
+  const listening = await listen(listeners, {
+    host: '127.0.0.1',
+    port: 0,
+    headersTimeout: 10_000,
+    maxConnections: trustProxy ? 2 : 0,
+    trustProxy,
+    errors: new ConnectionProblems(openLog('silent'), Date.now),
+    turns: createTurns,
+    clock: Date.now,
+  })
+  t.after(() => listening.close({ graceMs: 0 }))
+  return listening
+}
+
 /** 200 connections of one address, and then one of another. */
 const DIAL_ALL = `
   const { connect } = require('node:net')
@@ -82,18 +104,7 @@ test('a connection is served before a flood of connections from another address'
       outgoing.end()
     },
   }
-  const listening = await listen(doors, {
-    host: '127.0.0.1',
-    port: 0,
-    headersTimeout: 10_000,
-    maxConnections: 0,
-    trustProxy: false,
-    errors: new ConnectionProblems(openLog('silent'), Date.now),
-    turns: createTurns,
-    clock: Date.now,
-  })
-  t.after(() => listening.close({ graceMs: 0 }))
-  const { port } = listening
+  const { port } = await startListening(t, doors, false)
   // All of them have been sent before the first is accepted.
   const sent = new Int32Array(new SharedArrayBuffer(4))
   const callers = new Worker(DIAL_ALL, { eval: true, workerData: { port, bytes: LIVE, sent } })
@@ -159,6 +170,54 @@ test('a finished request frees its slot for the next one on its connection', asy
     await until(() => statuses().length > i)
   }
   assert.deepEqual(statuses(), [401, 401, 200, 401, 200])
+})
+
+test('a request frees its slot however its connection is released', async (t) => {
+  const handle = (exchange: HttpExchange): void => {
+    exchange.watch({ onDrain() {}, onFinish() {}, onClose() {} })
+    const raw = exchange.target.endsWith('open')
+      ? exchange.switchProtocols(['Connection', 'Upgrade', 'Upgrade', 'websocket'])
+      : null
+    if (raw !== null)
+      return raw.read({
+        onData() {},
+        onDrain() {},
+        onEnd: () => raw.end(),
+        onShutdown() {},
+        onClose() {},
+      })
+    exchange.writeHead(400, 'No', ['Content-Length', '0'])
+    exchange.end()
+    exchange.flush()
+  }
+  const other = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (incoming.url?.startsWith('/proxy') === true)
+      return handle(new NodeExchange(incoming, outgoing))
+    if (incoming.url !== '/never') outgoing.end()
+  }
+  const { port } = await startListening(t, { direct: { path: '/proxy', handle }, other }, true)
+  const asks = (path: string, more = '') =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.7\r\n${more}\r\n`
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+  for (const [after, bytes, response] of [
+    [true, asks('/proxy/refused', upgrade), / 400 /],
+    [true, asks('/proxy/open', upgrade), / 101 /],
+    // Nothing tells the second request that its connection is closed but we.
+    [false, asks('/never') + asks('/never') + 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', /^$/],
+  ] as const)
+    for (let i = 0; i < 3; i++) {
+      const caller = dial(t, port, after ? asks('/live') : bytes)
+      if (after) {
+        await until(() => caller.text().includes(' 200 '))
+        caller.socket.write(bytes)
+        await until(() => response.test(caller.text()))
+        caller.socket.end()
+      }
+      await until(() => caller.socket.closed)
+      const next = dial(t, port, asks('/live'))
+      await until(() => next.text().includes(' 200 '))
+      next.socket.destroy()
+    }
 })
 
 test('X-Forwarded-For counts only from a trusted proxy, and only the address that proxy added', () => {
