@@ -1,6 +1,7 @@
 // TABLE of what is fuzzed.
 import { callers, providers } from './connections.ts'
 import { socketFrames } from './frames.ts'
+import { pipelines } from './pipelines.ts'
 import { json, meter, requestReader, responseReader, target } from './readers.ts'
 import type { Target } from './target.ts'
 
@@ -12,5 +13,6 @@ export const FUZZED: Readonly<Record<string, () => Promise<Target>>> = {
   meter,
   target,
   callers,
+  pipelines,
   providers,
 }
