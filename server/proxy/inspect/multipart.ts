@@ -56,6 +56,7 @@ export class MultipartReader {
   readonly #mark: Buffer
   readonly #wanted: ReadonlySet<string>
   readonly #alike: ReadonlySet<string>
+  readonly #outer: ReadonlySet<string>
   readonly #fields: { name: string; value: string }[] = []
   #problem: string | null = null
   #state: State = 'beginning'
@@ -77,7 +78,7 @@ export class MultipartReader {
 
   /**
    * @param wanted exact names; a name that differs from one of them only in case, space or
-   * punctuation makes the body ambiguous
+   * punctuation, or names a part of one (`model[0]`), makes the body ambiguous
    * @param kind the parts of a `related` body need no names: the first one describes the others
    */
   constructor(
@@ -91,6 +92,7 @@ export class MultipartReader {
     this.#mark = Buffer.from(`--${boundary}`, 'latin1')
     this.#wanted = wanted
     this.#alike = new Set([...wanted].map(bareName))
+    this.#outer = new Set([...wanted].filter(isWhole).map(outerName))
   }
 
   write(piece: Buffer): void {
@@ -201,18 +203,20 @@ export class MultipartReader {
     const lines = end === 0 ? [] : head.toString('latin1', line.length).split(line.toString())
     const field = this.#isForm ? readDisposition(lines) : readRelated(lines, this.#parts > 1)
     if (typeof field === 'string') return this.#refuse(field)
-    if (
-      !this.#wanted.has(field.name) &&
-      (this.#alike.has(bareName(field.name)) || field.name === '_charset_')
-    ) {
+    if (!this.#wanted.has(field.name) && this.#isMisread(field.name))
       return this.#refuse('A field of the multipart body has a name that could be read as another.')
-    }
     this.#field = field
     this.#watch?.part(field)
     this.#content = []
     this.#contentLength = 0
     this.#state = 'content'
     return end + headEnd.length
+  }
+
+  /** Whether some server could read a name as one of those that are wanted. */
+  #isMisread(name: string): boolean {
+    const isAlike = this.#alike.has(bareName(name)) || this.#outer.has(outerName(name))
+    return isAlike || name === '_charset_'
   }
 
   #readContent(bytes: Buffer, last: boolean): number {
@@ -256,6 +260,14 @@ export class MultipartReader {
     else this.#fields.push({ name, value: content.toString('utf8') })
   }
 }
+
+/** Whether a wanted name is that of a whole field, or of all entries of a list: `ids[]`. */
+const isWhole = (name: string): boolean => /^\w+(?:\[\])?$/.test(name)
+/**
+ * The field that a name gives a part of, as PHP, Rack and others read `model[0]`, `model[a][b]` and
+ * `model.a`.
+ */
+const outerName = (name: string): string => bareName(/[\w-]+/.exec(name)?.[0] ?? '')
 
 const NOTHING = Buffer.alloc(0)
 const MISPLACED = 'The boundary of the multipart body is missing, or occurs inside a part.'

@@ -354,6 +354,7 @@ const ATTACKS: readonly (readonly [name: string, attack: Attack])[] = [
   ['form: twice, the other first', form([field('model', 'other'), ALLOWED])],
   ['form: in capitals', form([ALLOWED, field('MODEL', 'other')])],
   ['form: as a list', form([ALLOWED, field('model[]', 'other')])],
+  ['form: as an entry of a list', form([ALLOWED, field('model[0]', 'other')])],
   ['form: with space', form([ALLOWED, field(' model', 'other')])],
   [
     'form: with a name beyond ASCII',

@@ -213,7 +213,14 @@ const cases: [name: string, body: string, expected: string, type?: string][] = [
   ]),
   ['a charset field', field('_charset_', 'utf-16') + field('model', 'allowed') + END, AMBIGUOUS],
   ['Model', field('model', 'allowed') + field('Model', 'other') + END, AMBIGUOUS],
-  ['model[]', field('model', 'allowed') + field('model[]', 'other') + END, AMBIGUOUS],
+  // Parts of a list or an object to PHP, Rack, qs and others.
+  ...['model[0]', 'model[]', 'model[a][b]', 'model[0', 'model.0', '[model]'].map(
+    (name): (typeof cases)[number] => [
+      name,
+      field('model', 'allowed') + field(name, 'other') + END,
+      AMBIGUOUS,
+    ],
+  ),
   ['model with a space', field('model', 'allowed') + field('model ', 'other') + END, AMBIGUOUS],
   ['model with a NUL', field('model', 'allowed') + field('model\0', 'other') + END, AMBIGUOUS],
   ['an escaped name', field('model', 'allowed') + field('mod\\el', 'other') + END, AMBIGUOUS],
