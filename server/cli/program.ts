@@ -22,6 +22,7 @@ export function createProgram(): Parser {
       let parser = groups.get(group)
       if (parser === undefined) {
         parser = createParser(group, GROUPS[group] ?? '')
+        parser.addHelpText('after', '\nWithout a command, it lists.')
         groups.set(group, parser)
         program.addCommand(parser)
       }

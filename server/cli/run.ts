@@ -1,10 +1,13 @@
 // Runs a command, and turns every failure into a clear line and an exit code.
 import { CommanderError } from 'commander'
-import { COMMANDS } from './commands/table.ts'
+import { COMMANDS, GROUPS } from './commands/table.ts'
 import { AlreadyReported, EXIT, Misuse, OutputError, toFailure } from './failure.ts'
 import { Interrupted } from './interrupt.ts'
 import { printFailure } from './output.ts'
 import { createProgram } from './program.ts'
+
+/** Options that explain a group. */
+const HELP = new Set(['-h', '--help'])
 
 /** Runs a command. @returns the exit code @throws any bug */
 export async function run(args: string[]): Promise<number> {
@@ -19,13 +22,21 @@ export async function run(args: string[]): Promise<number> {
 /** Parses and runs a command line. @throws Misuse, and errors of the command */
 export async function runCommand(args: string[]): Promise<void> {
   const program = createProgram()
+  const words = withCommand(args)
   try {
-    if (args.length === 0) program.outputHelp()
-    else await program.parseAsync(args, { from: 'user' })
+    if (words.length === 0) program.outputHelp()
+    else await program.parseAsync(words, { from: 'user' })
   } catch (error) {
-    const translated = error instanceof CommanderError ? parserError(error, args) : error
+    const translated = error instanceof CommanderError ? parserError(error, words) : error
     if (translated !== null) throw translated
   }
+}
+
+/** A group on its own lists: `requests --json` is `requests list --json`. */
+function withCommand(args: readonly string[]): string[] {
+  const [group = '', next = '-'] = args
+  const lists = Object.hasOwn(GROUPS, group) && next.startsWith('-') && !HELP.has(next)
+  return lists ? [group, 'list', ...args.slice(1)] : [...args]
 }
 
 function reportError(error: unknown, args: readonly string[]): number {
@@ -44,14 +55,7 @@ function parserError(
   { code, message, exitCode }: CommanderError,
   words: readonly string[],
 ): Misuse | null {
-  const [group] = words
   if (exitCode === 0) return null
-  if (code === 'commander.help') {
-    const actions = COMMANDS.flatMap(({ name }) =>
-      name.startsWith(`${group} `) ? [name.slice(name.indexOf(' ') + 1)] : [],
-    )
-    return new Misuse(`Say what to do with ${group}: ${actions.join(', ')}.`)
-  }
   const text = message
     .replace(/^error: /, '')
     .replace(/\s*\n\(Did you mean (.+)\?\)/, '. Did you mean $1?')

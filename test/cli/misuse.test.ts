@@ -19,7 +19,7 @@ const key = (...args: string[]): string[] => ['keys', 'create', '--name', 'test'
 const MISUSES: [args: string[], line: RegExp][] = [
   [['frobnicate'], /^Unknown command 'frobnicate'\.$/],
   [['tokns'], /^Unknown command 'tokns'\. Did you mean tokens\?$/],
-  [['tokens'], /^Say what to do with tokens: create, list, show, revoke, purge\.$/],
+  [['tokens', '--colour'], /^Unknown option '--colour'\.$/],
   [['tokens', 'drop'], /^Unknown command 'drop'\.$/],
   [['tokens', 'create'], /^Give the token a name: --name NAME\.$/],
   [['tokens', 'create', '--name', '  '], /^Give the token a name: --name NAME\.$/],
