@@ -76,6 +76,14 @@ test('chunks and a source map are written to separate files', async (t) => {
   assert.match(document.subarray(title?.start, title?.end).toString(), /^# /)
   assert.match(document.subarray(0, title?.start).toString(), /^---\n[^]*---\n\n$/)
   assert.equal((rest.at(-1) ?? title)?.end, document.length - 1)
+
+  await run('convert', 'Page.html', '--format', 'json', '-o', 'a.json', '--source-map', 'map.json')
+  const inside = await run('convert', 'Page.html', '--format', 'json', '--source-map')
+  assert.deepEqual(
+    (JSON.parse(inside.out) as { source_map: unknown }).source_map,
+    JSON.parse(readFileSync(join(cwd, 'map.json'), 'utf8')),
+    'without a file the list is in the JSON, as in the response of the API',
+  )
 })
 
 test('converting to a file reports what was kept; a certificate adds detail', async (t) => {

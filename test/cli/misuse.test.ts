@@ -79,6 +79,7 @@ const MISUSES: [args: string[], line: RegExp][] = [
     ['convert', 'Page.html', '--format', 'chunks', '--source-map', 'map.json'],
     /^--source-map maps Markdown\. Chunks name their blocks themselves\.$/,
   ],
+  [['convert', 'Page.html', '--source-map'], /^--source-map needs a file, or --format json\.$/],
   [
     ['convert', 'A.html', 'B.html', '-o', 'out/', '--source-map', 'map.json'],
     /^--source-map takes one export at a time\.$/,

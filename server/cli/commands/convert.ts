@@ -60,8 +60,9 @@ export const CONVERT: Command = {
     },
     { flags: '--keep', summary: 'with --sync: keep pages that are no longer in the export' },
     {
-      flags: '--source-map <file>',
-      summary: 'write to this file which bytes of the Markdown show which Notion block',
+      flags: '--source-map [file]',
+      summary:
+        'write to this file which bytes of the Markdown show which Notion block; without a file, into the JSON',
     },
     {
       flags: '--certificate <file>',
@@ -139,8 +140,9 @@ type Options = {
   pages: (PagesMode & { readonly flavor: Flavor }) | undefined
 }
 
-/** Files to write beside the document. */
+/** Files to write beside the document, and whether the source map goes into it. */
 interface SideFiles {
+  readonly mapInside: boolean
   readonly sourceMap: string | undefined
   readonly certificate: string | undefined
 }
@@ -176,6 +178,7 @@ async function convertOne(
         ...layout,
         scratch,
         document,
+        ...(sideFiles.mapInside && { sourceMap: true }),
         ...(sourceMapPath && { sourceMapPath }),
         ...(certificatePath && { certificatePath }),
       },
@@ -240,7 +243,7 @@ function pagesOf(values: OptionValues, format: DocumentFormat): Options['pages']
   if (format !== 'markdown')
     throw new Misuse('Pages are Markdown files. Leave --format and --json out.')
   if (keep && !sync) throw new Misuse('--keep needs --sync: nothing is removed without it.')
-  if (values.text('source-map') !== undefined)
+  if (values.text('source-map') !== undefined || values.flag('source-map'))
     throw new Misuse('--source-map is for one document. Leave --layout pages out.')
   if (sync && /^$|\.zip$/i.test(values.text('output') ?? ''))
     throw new Misuse('--sync needs a folder: -o FOLDER.')
@@ -250,13 +253,16 @@ function pagesOf(values: OptionValues, format: DocumentFormat): Options['pages']
 /** The files to write beside the document. @throws Misuse if an option does not apply */
 function sideFilesOf(values: OptionValues, format: DocumentFormat, exports: number): SideFiles {
   const [sourceMap, certificate] = [values.text('source-map'), values.text('certificate')]
+  const mapInside = values.flag('source-map')
   const first = sourceMap ? '--source-map' : certificate ? '--certificate' : undefined
   if (exports > 1 && first) throw new Misuse(`${first} takes one export at a time.`)
-  if (sourceMap && format === 'chunks')
+  if (mapInside && format === 'markdown')
+    throw new Misuse('--source-map needs a file, or --format json.')
+  if ((sourceMap || mapInside) && format === 'chunks')
     throw new Misuse('--source-map maps Markdown. Chunks name their blocks themselves.')
   if (first && values.text('url') !== undefined && format !== 'json')
     throw new Misuse(`With --url, ${first} needs --format json.`)
-  return { sourceMap, certificate }
+  return { mapInside, sourceMap, certificate }
 }
 
 /** Differences shown per conversion. */

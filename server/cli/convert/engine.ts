@@ -34,7 +34,9 @@ export interface ConversionRequest extends PreparedInput {
   readonly scratch: string
   /** Path of the document. */
   readonly document: string
-  /** Path of the source map; undefined for none. */
+  /** Whether the JSON document has a source map. */
+  readonly sourceMap?: boolean
+  /** Path of the source map, if it is a file of its own. */
   readonly sourceMapPath?: string
   /** Path of the certificate; undefined for none. */
   readonly certificatePath?: string
@@ -139,12 +141,12 @@ export const remoteEngine = (client: ApiClient): Engine => ({
 function convertRemotely(client: ApiClient): Converter {
   return async (request, { signal, onProgress }) => {
     const { path, fileName, format, includeMetadata, document } = request
-    const { sourceMapPath, certificatePath } = request
+    const { sourceMap, sourceMapPath, certificatePath } = request
     const { layout, flavor } = request
     const form = new FormData()
     form.set('format', format)
     form.set('include_metadata', String(includeMetadata))
-    if (sourceMapPath !== undefined) form.set('source_map', 'true')
+    if (sourceMap === true || sourceMapPath !== undefined) form.set('source_map', 'true')
     if (certificatePath !== undefined) form.set('certificate', 'true')
     if (layout !== undefined) form.set('layout', layout)
     if (flavor !== undefined) form.set('flavor', flavor)
