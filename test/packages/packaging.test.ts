@@ -257,7 +257,7 @@ for (const major of MAJORS) {
   })
 }
 
-test('the first example of each README runs as it stands', async (t) => {
+test('the first example of each README runs as it stands, and the one without a network', async (t) => {
   const folder = await makeProject(t, 7)
   const proxied = await startProxied(t, providers())
   const env = { AI_PROXY_KEY: await proxied.key() }
@@ -274,6 +274,17 @@ test('the first example of each README runs as it stands', async (t) => {
     const { stdout } = await run(process.execPath, ['readme.mjs'], { cwd: folder, env })
     assert.match(stdout, /^Hello from /)
   }
+  const core = readFileSync(join(folder, 'node_modules', '@proxy-sdk/core', 'README.md'), 'utf8')
+  const [, offline = ''] =
+    /## Tests without a network\n.*?```js\n(.*?)```/s.exec(core) ?? assert.fail('no example')
+  writeFileSync(
+    join(folder, 'offline.mjs'),
+    `import { createOpenAI } from '@ai-sdk/openai'
+    import { createProxyFetch, PROXY_MANAGED } from '@proxy-sdk/core'
+    import { generateText } from 'ai'\n${offline}\nconsole.log(text)`,
+  )
+  const { stdout } = await run(process.execPath, ['offline.mjs'], { cwd: folder })
+  assert.equal(stdout, 'Hello\n')
 })
 
 test('sizes: core at most 2.25 KB, each wrapper at most 1 KB beside core and its peer', async (t) => {
