@@ -3,30 +3,38 @@
 // aws-event-stream.ts. An event without usage costs one search.
 import { parseJson, stepsOf } from '../json/paths.ts'
 import { CITATION } from '../providers/object-ref.ts'
+import type { UsageKind } from '../providers/wire-format.ts'
 import type { CreatedIds } from './created-ids.ts'
 import { JsonReader } from './json.ts'
 import { LARGEST_EVENT, type Reader } from './reader.ts'
 import { type Finding, findUsage } from './usage.ts'
 
-const MARKER = Buffer.from('"usage')
+/** Begins the key of nearly every usage object: `usage`, `usageMetadata`. */
+const USAGE_MARKER = Buffer.from('"usage')
+/** Cohere's, whose first version has `response.meta` instead, at the end of a stream. */
+const COHERE_MARKER = Buffer.from('"billed_units"')
 const NULL_USAGE = /^"usage(?:Metadata)?"\s*:\s*null/
 const LAST = 3
 const BEGINS_JSON = /^\s*(?:\{|\[(?!DONE\]))/
 
+/** The beginning of a key that every event with usage of this kind has; null: of any kind. */
+export const usageMarker = (kind: UsageKind | null): Buffer =>
+  kind === 'cohere' ? COHERE_MARKER : USAGE_MARKER
+
 /**
- * The index of a `"usage…"` key in `bytes` between `from` and `to`, or -1. A quote after a
- * backslash belongs to text that a model wrote, and `"usage":null` (in all of OpenAI's chunks but
- * the last) means nothing.
+ * The index of the marker in `bytes` between `from` and `to`, or -1. A quote after a backslash
+ * belongs to text that a model wrote, and `"usage":null` (in all of OpenAI's chunks but the last)
+ * means nothing.
  */
-export function findMarker(bytes: Buffer, from: number, to: number): number {
-  let i = bytes.indexOf(MARKER, from)
+export function findMarker(bytes: Buffer, from: number, to: number, marker = USAGE_MARKER): number {
+  let i = bytes.indexOf(marker, from)
   while (i >= 0 && i < to) {
     const nothing =
       bytes[i + 6] === 0x22
         ? NULL_USAGE.test(bytes.toString('latin1', i, Math.min(i + 24, to)))
         : false
     if (!nothing && (i === 0 || bytes[i - 1] !== 0x5c)) return i
-    i = bytes.indexOf(MARKER, i + 6)
+    i = bytes.indexOf(marker, i + marker.length)
   }
   return -1
 }
@@ -114,15 +122,17 @@ const SMALL_BLOCK = 4_608
 export class SseReader implements Reader {
   readonly #created: CreatedIds
   readonly #candidates: Candidates
+  readonly #marker: Buffer
   /** The beginning of an incomplete event. */
   #pending: Buffer = Buffer.alloc(0)
   #length = 0
   /** An event that is too long to be kept, scanned in transit; its data is one line. */
   #long: JsonReader | null = null
 
-  constructor(created: CreatedIds) {
+  constructor(created: CreatedIds, marker = USAGE_MARKER) {
     this.#created = created
     this.#candidates = new Candidates(created)
+    this.#marker = marker
   }
 
   write(chunk: Buffer): void {
@@ -176,7 +186,7 @@ export class SseReader implements Reader {
     }
     let from = 0
     for (;;) {
-      const marker = findMarker(bytes, from, end)
+      const marker = findMarker(bytes, from, end, this.#marker)
       if (marker < 0) return
       if (end - from <= SMALL_BLOCK) {
         const block = Buffer.from(bytes.subarray(from, end))

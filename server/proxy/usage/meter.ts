@@ -10,7 +10,7 @@ import { CreatedIds, NOTHING_CREATED, type CreatedPaths } from './created-ids.ts
 import { JsonReader } from './json.ts'
 import type { Reader } from './reader.ts'
 import { begunUploads, usageInHeaders } from './response-headers.ts'
-import { SseReader } from './event-stream.ts'
+import { SseReader, usageMarker } from './event-stream.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './usage.ts'
 import type { Match } from '../providers/match.ts'
 import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
@@ -38,22 +38,25 @@ export interface UsageMeter {
  * TABLE of content types and their readers; the first match counts. For text of any other type, its
  * beginning decides.
  */
-const READERS: readonly { type: RegExp; reader: (created: CreatedIds) => Reader | null }[] = [
+const READERS: readonly {
+  type: RegExp
+  reader: (created: CreatedIds, marker: Buffer) => Reader | null
+}[] = [
   {
     type: /^application\/vnd\.amazon\.eventstream\b/i,
     reader: (created) => new AwsReader(created),
   },
   { type: /^(?:audio|font|image|multipart|video)\//i, reader: () => null },
-  { type: /^text\/event-stream\b/i, reader: (created) => new SniffingReader(created, 'sse') },
+  { type: /^text\/event-stream\b/i, reader: (created, marker) => new SniffingReader(created, marker, 'sse') },
   {
     type: /^application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json)\b/i,
-    reader: (created) => new SniffingReader(created, 'json'),
+    reader: (created, marker) => new SniffingReader(created, marker, 'json'),
   },
   {
     type: /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i,
-    reader: (created) => new SniffingReader(created, 'json'),
+    reader: (created, marker) => new SniffingReader(created, marker, 'json'),
   },
-  { type: /^/, reader: (created) => new SniffingReader(created, null) },
+  { type: /^/, reader: (created, marker) => new SniffingReader(created, marker, null) },
 ]
 
 /** For endpoints that create no object: one shared value, so that compiled paths are shared. */
@@ -89,7 +92,7 @@ export function createUsageMeter(
   const reader =
     kind === null && created.creates === NONE
       ? null
-      : (READERS.find((row) => row.type.test(type))?.reader(created) ?? null)
+      : (READERS.find((row) => row.type.test(type))?.reader(created, usageMarker(kind)) ?? null)
   const isCoded = valueOf(headers, 'content-encoding') !== undefined
   const codings = isCoded ? codingsOf(headers) : NOT_CODED
   if (reader === null || codings === null) return deaf
@@ -225,15 +228,20 @@ type Kind = 'json' | 'sse'
  */
 class SniffingReader implements Reader {
   readonly #created: CreatedIds
+  readonly #marker: Buffer
   readonly #otherwise: Kind | null
   /** The bytes before the type was clear; null afterwards. */
   #beginning: Buffer | null = NO_BYTES
   /** Null: this response is not readable. */
   #reader: Reader | null = null
 
-  /** @param otherwise the reader for any other beginning; null: not readable */
-  constructor(created: CreatedIds, otherwise: Kind | null) {
+  /**
+   * @param marker see `usageMarker`
+   * @param otherwise the reader for any other beginning; null: not readable
+   */
+  constructor(created: CreatedIds, marker: Buffer, otherwise: Kind | null) {
     this.#created = created
+    this.#marker = marker
     this.#otherwise = otherwise
   }
 
@@ -284,6 +292,6 @@ class SniffingReader implements Reader {
   #begin(kind: Kind): Reader {
     this.#beginning = null
     return (this.#reader =
-      kind === 'json' ? new JsonReader(this.#created) : new SseReader(this.#created))
+      kind === 'json' ? new JsonReader(this.#created) : new SseReader(this.#created, this.#marker))
   }
 }

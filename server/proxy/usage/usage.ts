@@ -16,7 +16,7 @@ export const UNKNOWN: Usage = UNKNOWN_TOKENS
 
 /**
  * TABLE of places of a usage object in a response, or in an event of a stream; the first that
- * exists counts. `MARKER` in `event-stream.ts` decides which events of a stream are searched.
+ * exists counts. `usageMarker` in `event-stream.ts` decides which events of a stream are searched.
  */
 export const PLACES = [
   'usage', // nearly everybody

@@ -1015,6 +1015,26 @@ const fixtures: Fixture[] = [
     usage: [70, 8, null, null],
   },
   {
+    name: 'cohere v1 stream of server-sent events',
+    id: 'cohere',
+    path: '/v1/chat',
+    type: STREAM,
+    body: sse(
+      { event_type: 'text-generation', text: 'It wrote "billed_units": 3.' },
+      {
+        event_type: 'stream-end',
+        response: {
+          text: 'a',
+          meta: {
+            billed_units: { input_tokens: 5, output_tokens: 6 },
+            tokens: { input_tokens: 70, output_tokens: 8 },
+          },
+        },
+      },
+    ),
+    usage: [70, 8, null, null],
+  },
+  {
     name: 'perplexity counts reasoning apart',
     id: 'perplexity',
     path: '/chat/completions',
