@@ -15,7 +15,7 @@ import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { readAddress, readTarget } from '../../server/proxy/parse-target.ts'
 import { ResponseParser } from '../../server/http1/client/response-parser.ts'
 import { createRouteCache } from '../../server/proxy/find-route.ts'
-import { parsePublicId } from '../../server/common/secrets.ts'
+import { parsePublicId } from '../../server/common/issued-secrets.ts'
 import { fill, ofHead, ofRows, split, type Row } from './row.ts'
 
 const table = createProviderTable()

@@ -25,7 +25,7 @@ const window = (name: string, time: (i: number, size: number) => number): Row =>
     const window = new Window()
     window.addAll(Float64Array.from({ length: size }, (_, i) => time(i, size) / size))
     window.ask(size, 2)
-    return window.idle(100_000)
+    return window.isIdle(100_000)
   })
 
 /** Requests waiting for admission, taken in units; each limited key passes once per unit. */

@@ -1,14 +1,14 @@
-// The root of the app: setup on the first run, the sign-in page without a session, otherwise the
-// pages.
+// The root of the app: setup on the first run, the pages that a link opens, the sign-in page
+// without a session, otherwise the pages in the shell.
 import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { ApiError } from './api/http.ts'
 import { isUnavailable } from './api/recover.ts'
 import { AccountContext, useSession } from './api/session.ts'
 import { PAGES } from './pages.ts'
 import { Shell } from './shell.tsx'
-import { Code, lazily } from './ui/code.tsx'
+import { LoadBoundary, lazily } from './ui/lazily.tsx'
 import { useZone } from './use-zone.ts'
-import { Bars, Empty, Failed, Page as Frame } from './ui/page.tsx'
+import { Skeletons, Empty, Failed, Page as Frame } from './ui/page.tsx'
 
 const SetupPage = lazily(() => import('./pages/setup.tsx'))
 const SignInPage = lazily(() => import('./pages/sign-in.tsx'))
@@ -19,7 +19,7 @@ const BY_LINK = {
 }
 const isByLink = (path: string): path is keyof typeof BY_LINK => Object.hasOwn(BY_LINK, path)
 
-/** The root component: the sign-in pages, or the shell around the current page. */
+/** The root component: one page alone, or the shell around the current page. */
 export function App() {
   // Rerenders everything when the time zone changes.
   useZone()
@@ -31,7 +31,8 @@ export function App() {
     if (problem === null) return null
     return (
       <main>
-        <h1 className="hidden">Tollmark</h1>
+        <h1 className="visually-hidden">Tollmark</h1>
+        {/* With status 0 nothing answered, not even a proxy that waits for the server. */}
         {problem instanceof ApiError && isUnavailable(problem) && problem.status !== 0 ? (
           <Empty icon="clock" title="Tollmark is starting">
             The server or its database is not ready. This page opens when it is.
@@ -51,17 +52,17 @@ export function App() {
         ? BY_LINK[location]
         : SignInPage
     return (
-      <Code at={location}>
+      <LoadBoundary at={location}>
         <Entrance />
-      </Code>
+      </LoadBoundary>
     )
   }
-  // Right after sign-in or setup, the URL is still that page's.
+  // After setup, or where someone has typed it, the URL is of a page for people without a session.
   if (location === '/sign-in' || location === '/setup') return <Redirect to="/" replace />
   return (
     <AccountContext value={account}>
       <Shell key={account.id} account={account}>
-        <Code at={location} fallback={<Bars />}>
+        <LoadBoundary at={location} fallback={<Skeletons />}>
           <Switch>
             {PAGES.filter(({ admin }) => admin !== true || account.role === 'admin').map(
               ({ path, Page }) => (
@@ -78,7 +79,7 @@ export function App() {
               </Frame>
             </Route>
           </Switch>
-        </Code>
+        </LoadBoundary>
       </Shell>
     </AccountContext>
   )

@@ -1,6 +1,6 @@
 // TABLE of pages: their paths, labels and code, which is loaded on demand.
 import type { ComponentType } from 'react'
-import { lazily } from './ui/code.tsx'
+import { lazily } from './ui/lazily.tsx'
 import type { IconName } from './ui/icons.tsx'
 
 /** One page: its path, its loader and its entry in the navigation. */

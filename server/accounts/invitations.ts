@@ -2,7 +2,7 @@
 import { DAY, isoTime } from '../common/clock.ts'
 import { Problem, invalidField } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import { createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
+import { createSecret, matchesHash, parsePublicId } from '../common/issued-secrets.ts'
 import type { Store } from '../store/store.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow, InvitationRow } from '../store/schema.ts'

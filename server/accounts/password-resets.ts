@@ -2,7 +2,7 @@
 // server's own store.
 import { DAY } from '../common/clock.ts'
 import { Problem, invalidField } from '../common/errors.ts'
-import { createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
+import { createSecret, matchesHash, parsePublicId } from '../common/issued-secrets.ts'
 import type { Store } from '../store/store.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow, PasswordResetRow } from '../store/schema.ts'

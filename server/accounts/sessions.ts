@@ -1,7 +1,7 @@
 // Dashboard sessions, from sign-in to sign-out: a random cookie whose hash is stored.
 import { DAY } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
-import { createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
+import { createSecret, matchesHash, parsePublicId } from '../common/issued-secrets.ts'
 import type { Store } from '../store/store.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { AccountRow, SessionRow } from '../store/schema.ts'

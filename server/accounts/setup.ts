@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto'
 import { Problem, invalidField, SetupError } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import { isSecret } from '../common/secrets.ts'
+import { isSecret } from '../common/issued-secrets.ts'
 import type { Store } from '../store/store.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow } from '../store/schema.ts'

@@ -3,7 +3,12 @@ import { sql } from 'kysely'
 import { isoTime } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import { displayPrefix, createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
+import {
+  displayPrefix,
+  createSecret,
+  matchesHash,
+  parsePublicId,
+} from '../common/issued-secrets.ts'
 import type { Store } from '../store/store.ts'
 import { procedure, run } from '../store/procedure.ts'
 import type { AccountRow, TokenRow } from '../store/schema.ts'

@@ -1,6 +1,6 @@
 // /api/v1/keys/{id}/children: short-lived keys that narrow one of the account's proxy keys.
 import { z } from '@hono/zod-openapi'
-import { withoutSecrets } from '../common/secrets.ts'
+import { withoutSecrets } from '../common/issued-secrets.ts'
 import { duration } from '../config/setting-kinds.ts'
 import { createChild, MAX_CHILDREN, MAX_TTL_SECONDS } from '../keys/children.ts'
 import { requireRoom } from '../keys/held-keys.ts'

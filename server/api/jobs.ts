@@ -35,7 +35,7 @@ import { contentTypeOf, issuesFromRow } from '../conversion/document-headers.ts'
 import { cancelJob } from '../conversion/jobs/end-job.ts'
 import { findJob, listJobs } from '../conversion/jobs/find-job.ts'
 import { isFinished } from '../conversion/jobs/states.ts'
-import type { JobWatcher } from '../conversion/jobs/watcher.ts'
+import type { JobWatcher } from '../conversion/jobs/job-watcher.ts'
 
 const PATH = '/api/v1/jobs'
 /** Seconds to wait before polling an unfinished job again. */

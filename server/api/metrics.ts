@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { createRoute, createApi, noQuery, problems, type Api } from './api.ts'
 import { Problem } from '../common/errors.ts'
-import { isSecret } from '../common/secrets.ts'
+import { isSecret } from '../common/issued-secrets.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /** @param token the bearer token that a scraper must send; null makes the metrics public */

@@ -6,7 +6,7 @@ import { setupToken } from '../accounts/setup.ts'
 import { systemClock } from '../common/clock.ts'
 import { readMasterKey } from '../config/master-key.ts'
 import type { Config } from '../config/settings.ts'
-import { openJobWatcher } from '../conversion/jobs/watcher.ts'
+import { openJobWatcher } from '../conversion/jobs/job-watcher.ts'
 import { startWorker } from '../conversion/jobs/worker.ts'
 import {
   openConverterPool,

@@ -89,7 +89,7 @@ async function openLocalProviders({ store, config }: LocalDependencies) {
 async function jobRoutes({ store, config, clock, closing }: LocalDependencies): Promise<Api> {
   const { jobRoutes } = await import('../api/jobs.ts')
   const { createJobNotifications } = await import('../conversion/jobs/notifications.ts')
-  const { openJobWatcher } = await import('../conversion/jobs/watcher.ts')
+  const { openJobWatcher } = await import('../conversion/jobs/job-watcher.ts')
   const { openBlobs } = await import('../store/blobs/open.ts')
   const folder = mkdtempSync(join(tmpdir(), 'tollmark-'))
   closing.defer(() => rmSync(folder, { recursive: true, force: true }))

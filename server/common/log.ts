@@ -1,6 +1,7 @@
-// The structured log: one JSON object per line. Code that logs passes fields of a fixed list, so no
-// secret, query string or body can reach the log by accident.
+// The structured log: one JSON object per line. A request's line has fields of a fixed list only,
+// so no secret, query string or body can reach it by accident.
 import { pino, type DestinationStream, type Logger } from 'pino'
+import { withoutSecrets } from './issued-secrets.ts'
 import type { Tokens } from './token-kinds.ts'
 
 /** One request, for the log, metrics and traces. Only FIELDS reach the log. */
@@ -87,7 +88,7 @@ export function openLog(level: string, destination: DestinationStream = SILENT):
     info: (sentence, fields = {}) => out.info(fields, sentence),
     warn: (sentence, fields = {}) => out.warn(fields, sentence),
     error: (sentence, error, fields = {}) =>
-      out.error({ ...fields, err: describe(error) }, sentence),
+      out.error({ ...fields, err: withoutSecrets(describe(error)) }, sentence),
   }
 }
 

@@ -52,7 +52,8 @@ export interface HttpExchange {
   readonly closed: boolean
   /** Whether the response has begun. */
   readonly headersSent: boolean
-  watch(watcher: ResponseListener): void
+  /** Sets the listener to the events of the response. */
+  watch(listener: ResponseListener): void
   /** Sends `100 Continue` if the caller waits for it (`Expect: 100-continue`). */
   writeContinue(): void
   /** Sends an interim response (1xx); dropped if the caller could not read it. */

@@ -1,4 +1,7 @@
-// One request read by our own reader, and its response.
+// One request read by request-parser.ts, and its response.
+//
+// A response is over in steps: ended (by the handler), end written (to the socket), finished (the
+// system has accepted all of it); then the exchange is done, once the body has been read, too.
 import type { Socket } from 'node:net'
 import { scheduleFlush, type BatchWriter } from './write-batch.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
@@ -15,11 +18,11 @@ export interface ConnectionHandle {
   readonly keepAliveLines: string
   /** Whether no further request will be handled. */
   readonly closing: boolean
-  /** All buffered bytes have been read: the socket resumes after a pause. */
+  /** Reads on, because all buffered bytes have been used. */
   resume(): void
   /** The body cannot be read any further. */
   fail(error: unknown): void
-  /** The response is complete; this many bytes of the rest of the request were discarded. */
+  /** Waits for the rest of a request that has got its response; these many bytes were discarded. */
   linger(bytes: number): void
   /** Request and response are complete; the system has not accepted all of the response yet. */
   awaitFinish(): void
@@ -41,9 +44,9 @@ const [CR, LF] = [13, 10]
  * This many bytes of a response are sent without waiting for the batch, to notice a caller that
  * does not read.
  */
-const MAX_PENDING_BYTES = 64 * 1024
+const SEND_AT_ONCE_BYTES = 64 * 1024
 
-/** One request read by our own reader, and its response. */
+/** Passes the body on from its connection, and sends the response's pieces together. */
 export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
   readonly method: string
   readonly target: string
@@ -64,26 +67,27 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
   #listener: ResponseListener | null = null
   #pendingHead = ''
   #framing: 'none' | 'counted' | 'chunked' | 'until-close' = 'none'
-  #pendingChunks: Buffer[] = []
+  #pendingPieces: Buffer[] = []
   /** Total bytes of the pieces. */
   #pendingBytes = 0
+  // The steps of its end.
   #ended = false
-  /** Whether the end has been handed to the socket, and whether the system has accepted it. */
   #endWritten = false
   #finished = false
   #done = false
 
   constructor(
     connection: ConnectionHandle,
-    { method, target, headers, http10, framing, keepAlive, expectsContinue }: RequestHead,
+    { method, target, headers, http10, framing: length, keepAlive, expectsContinue }: RequestHead,
   ) {
     this.#connection = connection
     this.method = method
     this.target = target
     this.headers = headers
-    const hasBody = framing !== null && !(framing === 0 && asksForWebSocket(headers))
+    // A handshake may say that it has no body.
+    const hasBody = length !== null && !(length === 0 && asksForWebSocket(headers))
     this.body = hasBody ? this : null
-    this.length = typeof framing === 'number' ? framing : null
+    this.length = typeof length === 'number' ? length : null
     this.#http10 = http10
     this.#keepAlive = keepAlive
     this.#expectsContinue = expectsContinue && hasBody
@@ -134,8 +138,8 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     if (this.#ended) this.#maybeDone()
   }
 
-  watch(watcher: ResponseListener): void {
-    this.#listener = watcher
+  watch(listener: ResponseListener): void {
+    this.#listener = listener
   }
 
   writeContinue(): void {
@@ -169,27 +173,27 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
 
   write(bytes: Buffer): void {
     if (this.#framing === 'none' || bytes.length === 0) return
-    const open =
+    const before =
       this.#framing === 'chunked'
         ? `${this.#pendingHead}${bytes.length.toString(16)}\r\n`
         : this.#pendingHead
-    const to = open.length + bytes.length
+    const to = before.length + bytes.length
     const piece = Buffer.allocUnsafe(this.#framing === 'chunked' ? to + 2 : to)
-    if (open !== '') piece.write(open, 0, 'latin1')
-    piece.set(bytes, open.length)
+    if (before !== '') piece.write(before, 0, 'latin1')
+    piece.set(bytes, before.length)
     if (this.#framing === 'chunked') {
       piece[to] = CR
       piece[to + 1] = LF
     }
     this.#pendingHead = ''
-    this.#pendingChunks.push(piece)
+    this.#pendingPieces.push(piece)
     this.#pendingBytes += piece.length
   }
 
   end(trailers: RawHeaders = []): void {
     if (this.#framing === 'chunked') {
       this.#flushHead()
-      this.#pendingChunks.push(
+      this.#pendingPieces.push(
         trailers.length === 0
           ? LAST_CHUNK
           : Buffer.from(`0\r\n${fieldLines(trailers)}\r\n`, 'latin1'),
@@ -197,12 +201,13 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     }
     this.#ended = true
     this.#sink = null
+    // The caller was never asked to send its body.
     if (this.#expectsContinue) this.#bodyDone = true
   }
 
   flush(): boolean {
     if (this.closed) return true
-    if (this.#pendingBytes >= MAX_PENDING_BYTES) this.writeNow()
+    if (this.#pendingBytes >= SEND_AT_ONCE_BYTES) this.writeNow()
     else scheduleFlush(this)
     return !this.#connection.socket.writableNeedDrain
   }
@@ -215,6 +220,7 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     const { socket } = this.#connection
     if (socket.writableLength === 0) this.#onFinish()
     else {
+      // Called once the system has accepted everything before it.
       socket.write(NO_BYTES, () => this.#onFinish())
       this.readBody()
     }
@@ -224,10 +230,10 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
   writePending(): void {
     const { socket } = this.#connection
     this.#flushHead()
-    const pieces = this.#pendingChunks
+    const pieces = this.#pendingPieces
     const [first] = pieces
     if (first === undefined) return
-    this.#pendingChunks = []
+    this.#pendingPieces = []
     this.#pendingBytes = 0
     if (pieces.length === 1) socket.write(first)
     else {
@@ -268,7 +274,7 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     if (!this.#ended) this.#listener?.onDrain()
   }
 
-  /** Whether the caller can be probed. */
+  /** Whether the caller would understand a `100 Continue` now. */
   get canBeProbed(): boolean {
     return !this.#http10 && !this.headersSent && !this.closed
   }
@@ -302,7 +308,7 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
 
   #flushHead(): void {
     if (this.#pendingHead === '') return
-    this.#pendingChunks.push(Buffer.from(this.#pendingHead, 'latin1'))
+    this.#pendingPieces.push(Buffer.from(this.#pendingHead, 'latin1'))
     this.#pendingHead = ''
   }
 

@@ -1,7 +1,7 @@
 // Authenticates callers of the proxy by their keys.
 import { hash as digest, timingSafeEqual } from 'node:crypto'
 import { copyString } from '../common/copy-string.ts'
-import { parsePublicId } from '../common/secrets.ts'
+import { parsePublicId } from '../common/issued-secrets.ts'
 import type { CachedKey, CachedSecret, KeyCache } from './cache.ts'
 
 /** An authenticated key, or the refusal of the caller. */

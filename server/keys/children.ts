@@ -1,7 +1,7 @@
 // Child keys: short-lived keys that narrow another one, count under it, and end with it.
 import { invalidFields, fieldError, Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import { createSecret, type NewSecret } from '../common/secrets.ts'
+import { createSecret, type NewSecret } from '../common/issued-secrets.ts'
 import type { Store } from '../store/store.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { KeyRow } from '../store/schema.ts'

@@ -2,7 +2,7 @@
 import { isoTime } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import { usageOfKeys, type Totals } from '../ledger/reports/usage.ts'
-import { displayPrefix } from '../common/secrets.ts'
+import { displayPrefix } from '../common/issued-secrets.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/schema.ts'
 

@@ -2,7 +2,7 @@
 // rotation.ts, purging in purge.ts, authentication in authenticate.ts and cache.ts.
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import { createSecret, type NewSecret } from '../common/secrets.ts'
+import { createSecret, type NewSecret } from '../common/issued-secrets.ts'
 import type { Store } from '../store/store.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { KeyRow } from '../store/schema.ts'

@@ -1,5 +1,5 @@
 // Rotates the secrets of proxy keys.
-import { createSecret } from '../common/secrets.ts'
+import { createSecret } from '../common/issued-secrets.ts'
 import type { Store } from '../store/store.ts'
 import { procedure, run, type Steps } from '../store/procedure.ts'
 import { findOwnRow, type Key, type NewKey } from './key-record.ts'

@@ -2,15 +2,15 @@
 // A key is sent where clients of its provider put the provider's key. It gives access to this
 // server, so no provider may receive one: this file also finds keys in data for the provider.
 import type { Clock } from '../common/clock.ts'
-import { SECRET_TEXT_LENGTH } from '../common/secrets.ts'
+import { SECRET_TEXT_LENGTH } from '../common/issued-secrets.ts'
 import { nameAt, onlyValueOf, valueAt, valueOf } from '../http1/header-fields.ts'
 import { offeredProtocols } from '../http1/websocket/handshake.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { fullLimit } from './admission/key-limits.ts'
+import { fullLimit, rateLimitExceeded } from './admission/key-limits.ts'
 import type { RequestShares, RequestSlot } from './admission/request-shares.ts'
-import { GatewayError, rateLimitExceeded, serviceUnavailable } from './gateway-error.ts'
+import { GatewayError, serviceUnavailable } from './gateway-error.ts'
 import { decodedFully } from './providers/object-ref.ts'
 import type { Provider } from './providers/provider.ts'
 import { keysIn } from './socket/subprotocols.ts'
@@ -32,7 +32,7 @@ export const KEY_HEADERS: ReadonlySet<string> = new Set([
 const AUTHORIZATION = 'authorization'
 /** The prefix of every proxy key; other credentials are not ours and are dropped. */
 const PREFIX = 'tmk_'
-/** A whole key, token or session (server/common/secrets.ts), anywhere in a text. */
+/** A whole key, token or session (server/common/issued-secrets.ts), anywhere in a text. */
 const SECRET = /tm[tksir]_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}/
 /** Base64 text that is long enough for a key. */
 const BASE64 = /[A-Za-z0-9+/_-]{80,}/g

@@ -1,7 +1,5 @@
 // The proxy's own errors, thrown by any step of a request.
-import { rateLimitHeaders } from './admission/key-limits.ts'
 import type { GatewayErrorCode } from './error-response.ts'
-import { counted } from '../common/counted.ts'
 
 /** Ends a request with our own error, in the provider's error format. */
 export class GatewayError {
@@ -32,28 +30,4 @@ const RETRY_AFTER_S = 5
 /** A 503 with `Retry-After`. */
 export function serviceUnavailable(message: string): GatewayError {
   return new GatewayError('service_unavailable', message, ['Retry-After', String(RETRY_AFTER_S)])
-}
-
-/** When a retry can succeed, as a sentence. Rounded up to a second, as `Retry-After` is. */
-export const nextPasses = (waitMs: number): string =>
-  `The next one can pass in ${counted(Math.ceil(waitMs / 1000), 'second')}.`
-
-/**
- * A 429 for a key that has used up its requests per minute. AI SDKs read `Retry-After-Ms` first.
- *
- * @param rpm the key's limit
- * @param wait milliseconds until the next request can pass
- */
-export function rateLimitExceeded(rpm: number, wait: number): GatewayError {
-  return new GatewayError(
-    'rate_limit_exceeded',
-    `The API key allows ${counted(rpm, 'request')} a minute. ${nextPasses(wait)}`,
-    [
-      'Retry-After',
-      String(Math.ceil(wait / 1000)),
-      'Retry-After-Ms',
-      String(wait),
-      ...rateLimitHeaders(rpm, { requests: 0, reset: wait }),
-    ],
-  )
 }

@@ -46,19 +46,16 @@ export type ProxyLimits = InspectionDeps['limits'] & SharesLimits & SocketDeps['
 
 /** Dependencies shared by all proxied requests of a process. */
 export interface ProxyDeps extends RecorderDeps, ErrorDeps, InspectionDeps, SocketDeps {
-  readonly clock: RecorderDeps['clock']
+  /** All of it: errors need only what is left of a limit. */
   readonly ledger: RecorderDeps['ledger']
-  readonly objects: RecorderDeps['objects']
-  readonly log: ErrorDeps['log']
-  readonly inspectionQueue: InspectionDeps['inspectionQueue']
   readonly keys: KeyCache
   readonly routes: RouteCache
   readonly client: HttpClient
   /** Creates the child keys in the responses of minting endpoints. */
   readonly minter: Minter
   /**
-   * Work that takes about a millisecond before a request is charged, and opening a socket: one
-   * piece per turn.
+   * Work that takes about a millisecond before the key's limit is checked, and opening a socket:
+   * one piece per turn.
    */
   readonly turns: TurnBudget
   readonly limits: ProxyLimits
@@ -84,7 +81,7 @@ export function createProxy(deps: ProxyDeps): ProxyHandler {
   return { handle, shares }
 }
 
-/** Steps 1 to 6. @throws GatewayError */
+/** Takes steps 1 to 6; `forwardAdmitted` takes the others. @throws GatewayError */
 async function proxyRequest(
   deps: ProxyDeps,
   context: RequestContext,
@@ -101,9 +98,9 @@ async function proxyRequest(
   const { pathAndQuery } = address
 
   // 2. Authenticate the key, and take one of its slots for open requests.
-  const named = route.upstream?.provider ?? null
+  const addressed = route.upstream?.provider ?? null
   const wantsSocket = valueOf(headers, 'upgrade') !== undefined && asksForWebSocket(headers)
-  const presented = readCredential(headers, named, address.queryCredentials, wantsSocket)
+  const presented = readCredential(headers, addressed, address.queryCredentials, wantsSocket)
   const isKeyInQuery = presented.fromQuery
   context.progress = { step: 'routed', route, isKeyInQuery }
   const key = authenticateKey(deps.keys, presented, deps.clock)
@@ -111,9 +108,9 @@ async function proxyRequest(
   const slot = openSlot(deps.ledger, shares, key)
   let isSocketOpen = false
   try {
-    if ((wantsSocket || isLongHead(exchange)) && !(await turnOfHead(deps, exchange, key))) return
+    if ((wantsSocket || isLongHead(exchange)) && !(await waitForTurn(deps, exchange, key))) return
 
-    // 3. Find the provider.
+    // 3. Check that the key may call the provider.
     const upstream = authorizeProvider(route, address, key)
     const { provider } = upstream
 
@@ -121,19 +118,19 @@ async function proxyRequest(
 
     // 4. Classify the endpoint.
     const match = endpointOf(route, address, upstream, method)
-    const token = { slot, provider, pathAndQuery, presented, authenticate }
-    if (match.class === 'minting' && (await mintedInstead(deps, context, token))) return
+    const mintable = { slot, provider, pathAndQuery, presented, authenticate }
+    if (match.class === 'minting' && (await mintedInstead(deps, context, mintable))) return
     authorizeEndpoint(match, address, provider, method, key)
     const socket = wantsSocket ? socketOf(exchange, match, pathAndQuery) : null
 
     // 5. Check the models and the stored objects that the request can reach.
-    const isNamedLater = socket?.row.namedLater === true
+    const isModelNamedLater = socket?.row.namedLater === true
     const inspected = await inspectRequest(
-      { exchange, slot, key, provider, match, pathAndQuery, isNamedLater },
+      { exchange, slot, key, provider, match, pathAndQuery, isModelNamedLater },
       deps,
       authenticate,
     )
-    if (inspected === null) return
+    if (inspected === null) return // The caller has left.
     const { key: keyNow, model, objects, outsideProse } = inspected
     context.progress = { step: 'inspected', route, isKeyInQuery, key: keyNow, model }
     if (keyNow !== key) authorizeAgain(keyNow, provider, match, method)
@@ -158,13 +155,13 @@ async function proxyRequest(
 
 /**
  * Responds for a minting endpoint with a child of the key; the provider gets no request.
- * @returns whether the request was for such an endpoint
+ * @returns whether it was handled here
  * @throws GatewayError
  */
 async function mintedInstead(
   deps: ProxyDeps,
   context: RequestContext,
-  asked: Omit<MintRequest, 'exchange' | 'shape' | 'secret' | 'pace'> & {
+  asked: Omit<MintRequest, 'exchange' | 'shape' | 'secretId' | 'pace'> & {
     readonly pathAndQuery: string
     readonly presented: RequestCredential
   },
@@ -172,18 +169,18 @@ async function mintedInstead(
   const { exchange } = context
   const shape = mintShapeOf(asked.provider, exchange.method, asked.pathAndQuery)
   if (shape === null) return false
-  const secret = publicIdOf(asked.presented.credential) ?? ''
-  const request = { ...asked, exchange, shape, secret, pace: deps.limits }
+  const secretId = publicIdOf(asked.presented.credential) ?? ''
+  const request = { ...asked, exchange, shape, secretId, pace: deps.limits }
   const minted = await handleMint(deps.minter, request)
   if (minted !== null) sendJson(deps, context, minted)
   return true
 }
 
-/** Length of a target, and number of header names and values, that are classified in no time. */
+/** Length of a target, and number of header names and values, that need no turn to be checked. */
 const SHORT_TARGET = 1_024
 const FEW_FIELDS = 2 * 48
 
-/** Whether classifying a request by its head takes long enough to take turns with others. */
+/** Whether checking the head of a request takes so long that it takes turns with others. */
 const isLongHead = ({ target, headers }: HttpExchange): boolean =>
   target.length > SHORT_TARGET || headers.length > FEW_FIELDS
 
@@ -192,7 +189,7 @@ const isLongHead = ({ target, headers }: HttpExchange): boolean =>
  * @returns whether its caller is still there
  * @throws GatewayError
  */
-async function turnOfHead(
+async function waitForTurn(
   { handshakes, turns }: ProxyDeps,
   exchange: HttpExchange,
   key: CachedKey,
@@ -220,10 +217,9 @@ async function forwardAdmitted(
   const { route, upstream, request, inspected } = forwardable
   const { provider, key, match } = request
   const { observer, lines } = inspected
-  // Many may be admitted together, and each opens a new connection.
+  // Many sockets may be admitted together, and each opens a new connection.
   if (forwardable.socket !== null) await turnOf(deps.turns, key)
 
-  // 7. Attach the credential.
   const recorder = new ResponseRecorder(deps, {
     context,
     upstream,
@@ -242,6 +238,7 @@ async function forwardAdmitted(
   const guards = isGuarded(request, inspected)
     ? new ResponseGuards(deps, exchange, forwardable, refuse)
     : null
+  // 7. Attach the credential.
   const outbound = outboundRequest(deps.routes, exchange, forwardable, guards)
 
   // 8. Stream both ways.
@@ -251,7 +248,7 @@ async function forwardAdmitted(
     return true
   }
 
-  // 9. Settle the ledger's row.
+  // 9. Settle the ledger's row. A body that was only observed may have named its model late.
   const model = observer === null ? inspected.model : loggedModel(provider, observer.end())
   if (model !== inspected.model)
     context.progress = { step: 'admitted', route, isKeyInQuery: context.isKeyInQuery, key, model }
@@ -264,12 +261,13 @@ async function forwardAdmitted(
       `The proxy was stopped before ${provider.name} answered. ${provider.name} may have processed the request.`,
       ['Retry-After', '1'],
     )
+  // Otherwise `sendError` has logged it.
   if (guards?.replaced !== true)
     logRequest(deps, context, result.status ?? 0, code === null ? null : { code, model }, stats)
   return false
 }
 
-/** Whether a response is checked before its caller sees it: that of a model is passed on unread. */
+/** Whether a response is checked before its caller sees it: a model's is passed on as it is. */
 const isGuarded = (
   { match, method }: Forwardable['request'],
   { upload }: Forwardable['inspected'],

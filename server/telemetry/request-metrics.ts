@@ -158,7 +158,7 @@ export class RequestMetrics implements RequestObserver {
     })
     this.#refused = new Counter({
       name: 'tollmark_proxy_refused_total',
-      help: 'Requests refused by the proxy, by code.',
+      help: 'Requests that the proxy answered with an error of its own, by code.',
       labelNames: ['code'],
       registers,
     })

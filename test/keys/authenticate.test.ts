@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { authenticate, normalizeOrigin } from '../../server/keys/authenticate.ts'
 import type { CachedKey, CachedSecret, KeyCache } from '../../server/keys/cache.ts'
 import { compileScope } from '../../server/keys/scope.ts'
-import { createSecret } from '../../server/common/secrets.ts'
+import { createSecret } from '../../server/common/issued-secrets.ts'
 
 const NOW = 1_000_000
 const KEY: CachedKey = {

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { createRouteCache } from '../../server/proxy/find-route.ts'
 import { readTarget, type Target } from '../../server/proxy/parse-target.ts'
-import { createSecret } from '../../server/common/secrets.ts'
+import { createSecret } from '../../server/common/issued-secrets.ts'
 
 const enc = encodeURIComponent
 const GEMINI = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-x:generateContent'

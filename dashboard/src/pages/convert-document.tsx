@@ -6,9 +6,9 @@ import { countAssets, withAssets } from '../archive.ts'
 import type { Certified } from '../api/convert.ts'
 import { counted } from '../format.ts'
 import { Copy } from '../ui/bits.tsx'
-import { Code, lazily } from '../ui/code.tsx'
+import { LoadBoundary, lazily } from '../ui/lazily.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Bars } from '../ui/page.tsx'
+import { Skeletons } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { CertifiedLine } from './certified-line.tsx'
 import css from './convert.module.css'
@@ -98,9 +98,9 @@ export function ConvertedDocument({
           role="region"
           aria-label="Preview"
         >
-          <Code at={file} fallback={<Bars rows={8} />} again={false}>
+          <LoadBoundary at={file} fallback={<Skeletons rows={8} />} again={false}>
             <Preview markdown={firstCharacters(markdown)} />
-          </Code>
+          </LoadBoundary>
         </div>
       </div>
       {text.length > MAX_RENDERED_CHARS && (

@@ -18,7 +18,7 @@ import { UNKNOWN, ago, bytes, count, dateTime, span } from '../format.ts'
 import { Badge, type State } from '../ui/bits.tsx'
 import { ConfirmChange } from '../ui/confirm-change.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Bars, Card, Empty, Failed, Loaded, ProblemNote } from '../ui/page.tsx'
+import { Skeletons, Card, Empty, Failed, Loaded, ProblemNote } from '../ui/page.tsx'
 import { PagedTable, main, sub, type Column } from '../ui/table.tsx'
 import { CertifiedLine } from './certified-line.tsx'
 import { ConvertedDocument, ENDINGS } from './convert-document.tsx'
@@ -100,7 +100,7 @@ function Finished({ job }: { job: Job }) {
     return <ConvertedPages name={job.file.name} certified={certified} from={resultUrl(job.id)} />
   if (result.error !== null)
     return <Failed error={result.error} retry={() => void result.refetch()} />
-  if (result.data === undefined) return <Bars rows={8} />
+  if (result.data === undefined) return <Skeletons rows={8} />
   if (result.data === null) {
     return (
       <Empty

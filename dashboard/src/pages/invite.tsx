@@ -2,7 +2,7 @@ import { Link, Redirect, useSearchParams } from 'wouter'
 import { ApiError } from '../api/http.ts'
 import { useAcceptInvitation, useOpenInvitation } from '../api/session.ts'
 import { dateTime } from '../format.ts'
-import { Bars } from '../ui/page.tsx'
+import { Skeletons } from '../ui/page.tsx'
 import { Entrance, EntranceForm } from './entrance.tsx'
 
 /** The page of an invitation link: creates an account. */
@@ -31,7 +31,7 @@ export default function InvitePage() {
       </Entrance>
     )
   }
-  if (invitation.data === undefined) return <Bars />
+  if (invitation.data === undefined) return <Skeletons />
   return (
     <Entrance
       title="You're invited"

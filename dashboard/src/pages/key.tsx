@@ -8,7 +8,7 @@ import type { Key } from '../api/shapes.ts'
 import { ago, count, dateTime, fullCount } from '../format.ts'
 import { Facts, Pills } from '../ui/bits.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Bars, Card, Empty, Failed, Page, ProblemNote } from '../ui/page.tsx'
+import { Skeletons, Card, Empty, Failed, Page, ProblemNote } from '../ui/page.tsx'
 import { PeriodChoice, UsagePanel } from '../ui/usage-panel.tsx'
 import { ChildKeys } from './child-keys.tsx'
 import { KeyForm, OBJECTS } from './key-form.tsx'
@@ -30,7 +30,7 @@ export default function KeyPage() {
   return (
     <Page title="Key" back={BACK}>
       <Card flush>
-        {key.error === null && <Bars />}
+        {key.error === null && <Skeletons />}
         {gone && (
           <Empty icon="key" title="Key not found">
             It was deleted, or it belongs to another account.

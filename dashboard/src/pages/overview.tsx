@@ -172,7 +172,7 @@ function FirstSteps({ hasKeys, requests }: { hasKeys: boolean; requests: number 
               {done[name] && (
                 <span className={css.done}>
                   <Icon name="check" size={16} />
-                  <span className="hidden">, done</span>
+                  <span className="visually-hidden">, done</span>
                 </span>
               )}
             </h3>

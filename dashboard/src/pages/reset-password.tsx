@@ -2,7 +2,7 @@ import { Link, Redirect, useSearchParams } from 'wouter'
 import { ApiError } from '../api/http.ts'
 import { useAcceptReset, useOpenReset } from '../api/session.ts'
 import { dateTime } from '../format.ts'
-import { Bars } from '../ui/page.tsx'
+import { Skeletons } from '../ui/page.tsx'
 import { Entrance, EntranceForm } from './entrance.tsx'
 
 /** The page of a password reset link. */
@@ -30,7 +30,7 @@ export default function ResetPasswordPage() {
       </Entrance>
     )
   }
-  if (reset.data === undefined) return <Bars />
+  if (reset.data === undefined) return <Skeletons />
   const { email, name, expires_at } = reset.data
   return (
     <Entrance

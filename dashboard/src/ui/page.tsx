@@ -235,11 +235,11 @@ export function Loaded<T>({
     )
   }
   if (query.error !== null) return <Failed error={query.error} retry={() => void query.refetch()} />
-  return <Bars rows={rows} />
+  return <Skeletons rows={rows} />
 }
 
-/** Placeholder bars while content loads. */
-export function Bars({ rows = 4 }: { rows?: number }) {
+/** Placeholders while content loads. */
+export function Skeletons({ rows = 4 }: { rows?: number }) {
   return (
     <div className={css.skeletons} role="status" aria-label="Loading">
       {Array.from({ length: rows }, (_, row) => (

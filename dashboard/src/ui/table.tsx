@@ -191,7 +191,7 @@ function Heading<T>({
   column: Column<T>
   sorted: TableProps<T>['sorted']
 }) {
-  if (quiet) return <span className="hidden">{title}</span>
+  if (quiet) return <span className="visually-hidden">{title}</span>
   if (sort === undefined || !sorted) return title
   const next = sorted.by === `-${sort}` ? sort : `-${sort}`
   const arrow = sorted.by === sort ? '↑' : sorted.by === `-${sort}` ? '↓' : '↕'

@@ -38,11 +38,11 @@ export interface PageFacts {
   assets: Asset[]
   warnings: Warning[]
   /**
-   * The keys of the pages of the same archive that it links to, in the order of their first links.
+   * The pages of the same archive that it links to, by their keys, in the order of the first links.
    */
   links: string[]
   /**
-   * The keys of those that it shows as its own, in order, and the certainty of each (order.ts).
+   * Those that it shows as its sub-pages, in order, and how certain each is (order.ts).
    */
   claims: [page: string, strength: Strength][]
   /** The ids of the databases that it shows from their CSV. */
@@ -51,14 +51,14 @@ export interface PageFacts {
 
 /** The result of reading a page. */
 export interface Page extends PageFacts {
-  /** The document's own date, which Notion's pages do not have. */
+  /** From its `<meta>` elements: pages of other programs have a date. */
   date: Date | null
   tree: Root
 }
 
 const ID_IN_NAME = /(?:^|[\s_-])([0-9a-f]{32})(?:\.html?)?$/i
 
-/** Data collected while a page is read. */
+/** What to collect while a page is read. */
 export interface PageNotes {
   /** The ids of its blocks, by the nodes of its tree. */
   readonly ids?: BlockIds
@@ -67,6 +67,9 @@ export interface PageNotes {
   /** Whether the nodes of its tree get positions. */
   readonly hasPositions?: boolean
 }
+
+/** How many levels down an element is looked for: a page with more wrappers is no export. */
+const DEPTHS = { article: 8, header: 2, headerWithoutArticle: 6, heading: 6, title: 4, icon: 3 }
 
 /**
  * Reads one page. Never throws because of the text: anything that is not a Notion page is read as
@@ -84,7 +87,7 @@ export function readPage(
   const positions = hasPositions ? new Positions(parsed.length) : null
   const document = parseHtml(parsed, positions)
   const date = documentDate(document)
-  const article = find(document, 8, (element) => element.name === 'article')
+  const article = find(document, DEPTHS.article, (element) => element.name === 'article')
   const fileName = fileNameOf(path)
   const links = new Links(path, archive)
   const flow = new Flow(BLOCKS, links, {
@@ -102,21 +105,21 @@ export function readPage(
   // headers for other things.
   const header = find(
     article ?? document,
-    article ? 2 : 6,
+    article ? DEPTHS.header : DEPTHS.headerWithoutArticle,
     (element) =>
       element.name === 'header' &&
-      (article !== undefined || find(element, 4, isTitle) !== undefined),
+      (article !== undefined || find(element, DEPTHS.title, isTitle) !== undefined),
   )
-  const heading = find(header ?? article ?? document, 6, isTitle)
-  const frame = header && find(header, 3, isIconFrame)
+  const heading = find(header ?? article ?? document, DEPTHS.heading, isTitle)
+  const frame = header && find(header, DEPTHS.icon, isIconFrame)
   const icon = frame ? takeIcon(frame, heading) : null
   const inlineTitle = titleOf(heading, document, fileName, flow)
   addTitle(inlineTitle, { icon, frame, heading }, flow)
 
   flow.section.title = plainText(inlineTitle)
   const properties: Properties = { shown: new Map(), typed: new Map() }
-  // Content shown above the body is removed from it. The body is the whole document, because there
-  // may be words around the article.
+  // The heading and the header are emptied, because the whole document is read below: there may be
+  // words around the article.
   if (heading) heading.children = []
   if (header) readHeader(header, flow, properties)
   flow.read(document.children)
@@ -148,7 +151,7 @@ export function readPage(
 /**
  * Reads a database that the archive has only as CSV, as a separate page.
  *
- * @param path its path, `…/Title h.csv`
+ * @param path its path, `…/Title <id>.csv`
  */
 export function readDatabasePage(
   path: string,
@@ -229,10 +232,10 @@ function titleOf(
 ): Inline[] {
   const shown = heading ? flow.inlineOf(heading) : []
   if (shown.length > 0) return shown
-  const title = find(document, 4, (element) => element.name === 'title')
-  const named = title ? textContent(title).replace(/\s+/g, ' ').trim() : ''
+  const title = find(document, DEPTHS.title, (element) => element.name === 'title')
+  const documentTitle = title ? textContent(title).replace(/\s+/g, ' ').trim() : ''
   const value =
-    named ||
+    documentTitle ||
     fileName
       .replace(/\.html?$/i, '')
       .replace(ID_IN_NAME, '')
@@ -286,7 +289,7 @@ interface Properties {
   typed: Map<string, Property>
 }
 
-/** The description and the properties, in order. */
+/** Reads the description and the properties, in order, and empties the header. */
 function readHeader(header: Element, flow: Flow, properties: Properties): void {
   let shown: Node[] = []
   for (const child of header.children.flatMap((node) =>
@@ -302,7 +305,7 @@ function readHeader(header: Element, flow: Flow, properties: Properties): void {
     const counts = new Map<string, number>()
     for (const { name, value, typed } of rows) {
       const free = freeName(plainText(name), properties.shown, counts)
-      properties.shown.set(free, plainText(value.map(named)))
+      properties.shown.set(free, plainText(value.map(withoutPicture)))
       properties.typed.set(free, typed)
     }
     if (rows.length === 0) continue
@@ -328,8 +331,8 @@ function freeName(
   return `${name} (${n})`
 }
 
-/** A picture without a description is named by its address. */
-function named(node: Inline): Inline {
+/** A picture without a description becomes its address. */
+function withoutPicture(node: Inline): Inline {
   return node.type === 'image' && node.alt === '' ? { type: 'text', value: node.url } : node
 }
 

@@ -28,7 +28,7 @@ export const proxy = {
     'TOLLMARK_IDLE_TIMEOUT',
     timeout,
     '15m',
-    "How long a provider's response may stall.",
+    "How long a provider's response may stall, and how long a WebSocket may be silent.",
   ),
   keepAlive: setting(
     'TOLLMARK_KEEP_ALIVE',

@@ -140,7 +140,7 @@ export class KeyShares {
     const now = this.#clock.mono()
     if (now - this.#tidiedAt < WINDOW_MS) return
     this.#tidiedAt = now
-    for (const [key, window] of this.#windows) if (window.idle(now)) this.#windows.delete(key)
+    for (const [key, window] of this.#windows) if (window.isIdle(now)) this.#windows.delete(key)
   }
 
   /**

@@ -6,12 +6,15 @@ import type { LimitOwner, RequestLimit } from './request-limits.ts'
 /** The length of the window, in milliseconds. */
 export const WINDOW_MS = 60_000
 /**
- * AI SDKs ignore a wait of 60 s or more; by the time they read it, its first millisecond has
- * passed.
+ * AI SDKs ignore a wait of 60 s or more, so the longest is a millisecond less; that one has passed
+ * when they read it.
  */
 const MAX_WAIT_MS = WINDOW_MS - 1
 
-/** The wait in a refusal, in whole milliseconds, after which the next request can pass. */
+/**
+ * The wait in a refusal, in whole milliseconds, after which the next request can pass: more than
+ * `wait`, because an admission still counts at the end of its minute.
+ */
 export function wholeWait(wait: number): number {
   return Math.min(Math.floor(wait) + 1, MAX_WAIT_MS)
 }
@@ -50,14 +53,12 @@ export class Window {
    */
   ask(limit: number, now: number, ahead = 0): Verdict {
     this.#expire(now)
-    const over = this.#count + this.pending + ahead - limit
-    if (over < 0) {
+    const surplus = this.#count + this.pending + ahead - limit
+    if (surplus < 0) {
       this.pending++
       return { pass: true }
     }
-    // There is room for one more when the admissions up to this one have expired.
-    if (over >= this.#count) return { pass: false, wait: null }
-    return { pass: false, wait: WINDOW_MS - (now - this.#at(over)) }
+    return { pass: false, wait: this.#waitFor(surplus, now) }
   }
 
   /** Makes a pending admission durable as of `now`. */
@@ -71,9 +72,9 @@ export class Window {
     this.pending--
   }
 
-  /** Counts an admission made elsewhere at `time`, which is seldom far before the newest one. */
+  /** Counts a durable admission at `time`, which is seldom far before the newest one. */
   add(time: number): void {
-    this.#reserve(1)
+    this.#grow(1)
     let at = this.#count++
     for (; at > 0 && this.#at(at - 1) > time; at--) this.#set(at, this.#at(at - 1))
     this.#set(at, time)
@@ -85,7 +86,7 @@ export class Window {
    */
   addAll(times: Float64Array): void {
     const sorted = isAscending(times) ? times : times.toSorted()
-    this.#reserve(sorted.length)
+    this.#grow(sorted.length)
     let old = this.#count - 1
     this.#count += sorted.length
     let to = this.#count - 1
@@ -96,8 +97,8 @@ export class Window {
   }
 
   /**
-   * How many more would pass now; negative if admissions made elsewhere have been added to pending
-   * ones.
+   * How many more would pass now; negative if other processes' admissions have been added to
+   * pending ones.
    */
   room(limit: number, now: number): number {
     this.#expire(now)
@@ -106,25 +107,32 @@ export class Window {
 
   /**
    * Milliseconds until one more can pass, if the durable admissions alone fill `limit`; null if
-   * they do not, or if it depends on pending ones. Does not change the count.
+   * they do not, or if it depends on pending ones. Reserves nothing.
    */
   fullFor(limit: number, now: number): number | null {
     this.#expire(now)
-    const over = this.#count + this.pending - limit
-    return this.#count < limit || over >= this.#count ? null : WINDOW_MS - (now - this.#at(over))
+    return this.#count < limit ? null : this.#waitFor(this.#count + this.pending - limit, now)
   }
 
   /**
-   * How many more would pass under `limit`, and milliseconds until there is room for another one; 0
-   * if there are no admissions.
+   * Milliseconds until one more than `surplus` admissions have expired; null if some of those are
+   * pending.
+   */
+  #waitFor(surplus: number, now: number): number | null {
+    return surplus >= this.#count ? null : WINDOW_MS - (now - this.#at(surplus))
+  }
+
+  /**
+   * How many more would pass under `limit`, and milliseconds until the oldest admission expires; 0
+   * if there are none.
    */
   left(limit: number, now: number): { requests: number; reset: number } {
     const requests = Math.max(0, this.room(limit, now))
     return { requests, reset: this.#count === 0 ? 0 : WINDOW_MS - (now - this.#at(0)) }
   }
 
-  /** Whether no admission in it counts any more. */
-  idle(now: number): boolean {
+  /** Whether no admission counts. */
+  isIdle(now: number): boolean {
     this.#expire(now)
     return this.#count === 0 && this.pending === 0
   }
@@ -158,7 +166,7 @@ export class Window {
   }
 
   /** Makes room for `more`. */
-  #reserve(more: number): void {
+  #grow(more: number): void {
     let length = this.#stamps.length
     while (length < this.#count + more) length *= 2
     if (length === this.#stamps.length) return
@@ -197,7 +205,7 @@ export class KeyLimiter {
   readonly limit: number
   readonly window = new Window()
   state: LimiterState = 'loading'
-  /** The newest admission that was read from the ledger; Infinity while it is loading. */
+  /** The `seq` of the newest admission read from the ledger; Infinity while it is loading. */
   loadedTo = Infinity
   /** Requests that wait for the window, or for the result of a batch. */
   waiting: PendingAdmission[]
@@ -224,7 +232,7 @@ export class KeyLimiter {
       this.state === 'ready' &&
       this.waiting.length === 0 &&
       this.held.length === 0 &&
-      this.window.idle(now)
+      this.window.isIdle(now)
     )
   }
 }
@@ -253,6 +261,7 @@ export function askAll(limiters: readonly KeyLimiter[], now: number): { pass: tr
 
 const PASS = { pass: true } as const
 
+/** Whether a wait is longer than another; null, an unknown wait, is the longest. */
 function isLater(wait: number | null, than: number | null): boolean {
   return than !== null && (wait === null || wait > than)
 }

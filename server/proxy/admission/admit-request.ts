@@ -11,11 +11,11 @@ import {
 } from '../../ledger/ledger.ts'
 import type { RateLimitGroup } from '../credentials/health.ts'
 import type { Credential, CredentialPool } from '../credentials/pool.ts'
-import { GatewayError, rateLimitExceeded, serviceUnavailable } from '../gateway-error.ts'
+import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { InspectedRequest } from '../inspect/inspected-request.ts'
 import type { Match } from '../providers/match.ts'
 import type { Upstream } from '../providers/provider.ts'
-import { tightestLimit } from './key-limits.ts'
+import { rateLimitExceeded, tightestLimit } from './key-limits.ts'
 
 /** The ledger's record of an admitted request. */
 export type Admitted = Extract<Admission, { admitted: true }>

@@ -1,8 +1,10 @@
-// A key's limits as callers see them, and the headers that state them. A child key has its parent's
-// limit, and may have its own.
+// A key's limits as callers see them: the headers that state them, and the error of a full one. A
+// child key has its parent's limit, and may have its own.
+import { counted } from '../../common/counted.ts'
 import { nameAt } from '../../http1/header-fields.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import type { Ledger, Remaining } from '../../ledger/ledger.ts'
+import { GatewayError } from '../gateway-error.ts'
 
 /** A limit that applies to a key. */
 interface KeyLimit {
@@ -77,4 +79,28 @@ export function hasRateLimitHeaders(headers: readonly string[]): boolean {
   for (let i = 0; i < headers.length; i += 2)
     if (/^ratelimit(?:-|$)/i.test(nameAt(headers, i))) return true
   return false
+}
+
+/** When a retry can succeed, as a sentence. Rounded up to a second, as `Retry-After` is. */
+export const nextPasses = (waitMs: number): string =>
+  `The next one can pass in ${counted(Math.ceil(waitMs / 1000), 'second')}.`
+
+/**
+ * A 429 for a key that has used up its requests per minute. AI SDKs read `Retry-After-Ms` first.
+ *
+ * @param rpm the key's limit
+ * @param wait milliseconds until the next request can pass
+ */
+export function rateLimitExceeded(rpm: number, wait: number): GatewayError {
+  return new GatewayError(
+    'rate_limit_exceeded',
+    `The API key allows ${counted(rpm, 'request')} a minute. ${nextPasses(wait)}`,
+    [
+      'Retry-After',
+      String(Math.ceil(wait / 1000)),
+      'Retry-After-Ms',
+      String(wait),
+      ...rateLimitHeaders(rpm, { requests: 0, reset: wait }),
+    ],
+  )
 }

@@ -4,7 +4,8 @@
 
 /**
  * TABLE of responses after which a credential cools down: status → milliseconds, unless the
- * provider specifies it. After a 401, which may concern one request alone, a probe decides.
+ * provider specifies it. After a 401, which may concern one request alone, a probe decides. A 403
+ * has no effect.
  */
 const COOLDOWN_MS: Readonly<Record<number, number>> = {
   429: 10_000,
@@ -125,7 +126,7 @@ export class CredentialHealth {
       state.rejectedUntil = 0
       state.error = null
     } else if (isAboutCredential(status)) {
-      // A 403 alone may concern only this request; after a 401, it means the same.
+      // A 403 alone may concern only this request; after a 401, the credential is rejected.
       if (status === 401 || (status === 403 && state.error?.status === 401))
         state.rejectedUntil = now + REJECTED_COOLDOWN_MS
       state.error = { status, code: null, at: now }

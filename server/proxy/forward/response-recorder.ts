@@ -31,10 +31,10 @@ import type { Route } from '../find-route.ts'
 
 /** Dependencies shared by all recorders. */
 export interface RecorderDeps {
-  ledger: Ledger
-  credentials: CredentialPool
-  objects: ObjectOwners
-  clock: Clock
+  readonly ledger: Ledger
+  readonly credentials: CredentialPool
+  readonly objects: ObjectOwners
+  readonly clock: Clock
   /** The origin by which a request reached us, from its headers. */
   originOf(headers: readonly string[]): string
 }

@@ -52,10 +52,10 @@ export function inspectStreamed(
   target: InspectionTarget,
   begun: readonly Buffer[],
 ): InspectedRequest {
-  const { exchange, key, provider, match, pathAndQuery, isNamedLater } = target
+  const { exchange, key, provider, match, pathAndQuery, isModelNamedLater } = target
   const { headers } = exchange
   if (!key.scope.all) {
-    const request = { provider, match, pathAndQuery, headers, isNamedLater }
+    const request = { provider, match, pathAndQuery, headers, isModelNamedLater }
     const resolution = resolveModels(key.scope, request, null)
     const model = modelOf(provider, resolution, match)
     if (!resolution.ok) throw new GatewayError(resolution.code, resolution.message, [], model)

@@ -60,7 +60,7 @@ export interface InspectionTarget {
   readonly match: Match
   readonly pathAndQuery: string
   /** Whether messages of a socket name the model, if the request does not. */
-  readonly isNamedLater?: boolean
+  readonly isModelNamedLater?: boolean
 }
 
 /** The result for a request whose body, if any, has been read. */

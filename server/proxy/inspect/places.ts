@@ -1,6 +1,6 @@
 // The places where a request names models and stored objects: headers, query, and paths in its
 // body.
-import { withoutSecrets } from '../../common/secrets.ts'
+import { withoutSecrets } from '../../common/issued-secrets.ts'
 import { type WantedPaths, wantPaths } from '../json/paths.ts'
 import { idOf, NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/body-rule.ts'

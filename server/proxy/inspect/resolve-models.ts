@@ -1,6 +1,6 @@
 // Decides which models a request can reach. Step 5 of pipeline.ts: if that cannot be known, the
 // request is refused.
-import { withoutSecrets } from '../../common/secrets.ts'
+import { withoutSecrets } from '../../common/issued-secrets.ts'
 import type { Scope } from '../../keys/scope.ts'
 import { headerModels, queryModels } from './outside-body.ts'
 import type { Match } from '../providers/match.ts'
@@ -49,7 +49,7 @@ export interface ModelRequest {
   /** Name, value, name, value, … as Node's rawHeaders. */
   readonly headers: readonly string[]
   /** Whether messages of a socket name the model, if the request does not. */
-  readonly isNamedLater?: boolean | undefined
+  readonly isModelNamedLater?: boolean | undefined
 }
 
 /**
@@ -152,7 +152,7 @@ interface Reachable {
 }
 
 function reachable(
-  { match, pathAndQuery, headers, isNamedLater }: ModelRequest,
+  { match, pathAndQuery, headers, isModelNamedLater }: ModelRequest,
   inspected: Inspection | null,
 ): Reachable | InspectionError {
   const place = match.endpoint?.model
@@ -163,7 +163,7 @@ function reachable(
     )
   const query = pathAndQuery.includes('?') ? queryModels(pathAndQuery, place) : NONE
   if (query === null) return unknownModel('The query names the model in an ambiguous way.')
-  if (isNamedLater === true) return { models: query, named: true, header: false }
+  if (isModelNamedLater === true) return { models: query, named: true, header: false }
   if (place.at === 'query')
     return query.length === 1
       ? { models: query, named: true, header: false }

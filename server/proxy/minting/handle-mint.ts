@@ -44,18 +44,20 @@ export class Minter {
   /**
    * Creates a child of a key.
    *
-   * @param secret public id of the caller's secret
+   * @param secretId public id of the caller's secret
    * @throws GatewayError `rate_limit_exceeded` if it has the maximum, `model_not_allowed` if its
    *   parent has been narrowed meanwhile, `invalid_api_key` if the parent has ended,
    *   `service_unavailable` if too many are being minted
    */
-  async mint(parent: CachedKey, secret: string, input: ChildInput): Promise<MintedChild> {
+  async mint(parent: CachedKey, secretId: string, input: ChildInput): Promise<MintedChild> {
     const line = this.#lines.get(parent.id) ?? { size: 0, last: Promise.resolve() }
     if (line.size >= MAX_WAITING)
       throw serviceUnavailable('This key has too many requests for child keys in progress.')
     this.#lines.set(parent.id, line)
     line.size++
-    const made = line.last.then(() => mintChild(this.#store, parent.id, input, this.#now(), secret))
+    const made = line.last.then(() =>
+      mintChild(this.#store, parent.id, input, this.#now(), secretId),
+    )
     line.last = made.catch(() => {})
     try {
       const child = await made
@@ -96,7 +98,7 @@ export interface MintRequest {
   readonly provider: Provider
   readonly shape: MintShape
   /** Public id of the caller's secret. */
-  readonly secret: string
+  readonly secretId: string
   readonly pace: BodyTimeouts
   /** The current key, after the body has arrived. */
   readonly authenticate: () => CachedKey
@@ -108,7 +110,7 @@ export interface MintRequest {
  * @throws GatewayError
  */
 export async function handleMint(minter: Minter, request: MintRequest): Promise<object | null> {
-  const { exchange, shape, provider, secret } = request
+  const { exchange, shape, provider, secretId } = request
   const body = await readJson(exchange, request)
   if (body === null) return null
   const key = request.authenticate()
@@ -130,7 +132,7 @@ export async function handleMint(minter: Minter, request: MintRequest): Promise<
     end_user: null,
     providers: [provider.id],
   }
-  const minted = await minter.mint(key, secret, child)
+  const minted = await minter.mint(key, secretId, child)
   return shape.response({ ...minted, ttl: child.ttl }, asked)
 }
 

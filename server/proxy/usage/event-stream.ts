@@ -10,9 +10,9 @@ import { LARGEST_EVENT, type Reader } from './reader.ts'
 import { type Finding, findUsage } from './usage.ts'
 
 /** Begins the key of nearly every usage object: `usage`, `usageMetadata`. */
-const USAGE_MARKER = Buffer.from('"usage')
+const USAGE_MARKER: Buffer = Buffer.from('"usage')
 /** Cohere's, whose first version has `response.meta` instead, at the end of a stream. */
-const COHERE_MARKER = Buffer.from('"billed_units"')
+const COHERE_MARKER: Buffer = Buffer.from('"billed_units"')
 const NULL_USAGE = /^"usage(?:Metadata)?"\s*:\s*null/
 const LAST = 3
 const BEGINS_JSON = /^\s*(?:\{|\[(?!DONE\]))/

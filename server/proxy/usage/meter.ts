@@ -47,7 +47,10 @@ const READERS: readonly {
     reader: (created) => new AwsReader(created),
   },
   { type: /^(?:audio|font|image|multipart|video)\//i, reader: () => null },
-  { type: /^text\/event-stream\b/i, reader: (created, marker) => new SniffingReader(created, marker, 'sse') },
+  {
+    type: /^text\/event-stream\b/i,
+    reader: (created, marker) => new SniffingReader(created, marker, 'sse'),
+  },
   {
     type: /^application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json)\b/i,
     reader: (created, marker) => new SniffingReader(created, marker, 'json'),

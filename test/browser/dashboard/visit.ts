@@ -261,7 +261,7 @@ const SIDEWAYS = `[...document.querySelectorAll('html, body *')].filter((element
 /** Run in the page: what is cut off on a button. */
 const CUT = `[...document.querySelectorAll('button *, a *')].filter((element) => {
   const { overflowX, textOverflow } = getComputedStyle(element)
-  return overflowX === 'hidden' && textOverflow === 'clip' && element.scrollWidth > element.clientWidth && !element.matches('.hidden')
+  return overflowX === 'hidden' && textOverflow === 'clip' && element.scrollWidth > element.clientWidth && !element.matches('.visually-hidden')
 }).map((element) => element.textContent + ' is cut off')`
 
 /**

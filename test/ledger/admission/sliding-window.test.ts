@@ -81,7 +81,7 @@ test('a pending admission counts, cannot expire, and frees its room when withdra
   assert.deepEqual(window.ask(2, 100_020), { pass: false, wait: WINDOW_MS - 20 })
   assert.equal(window.room(2, 200_000), 2)
   assert.deepEqual(window.ask(2, 200_000), { pass: true })
-  assert.equal(window.idle(200_000), false)
+  assert.equal(window.isIdle(200_000), false)
   assert.equal(window.room(2, 200_000), 1)
 })
 
@@ -97,7 +97,7 @@ test('admissions by other processes may arrive out of order', () => {
         for (const step of steps) {
           now += step
           const left = times.filter((time) => now - time <= WINDOW_MS).length
-          assert.equal(window.idle(now), left === 0)
+          assert.equal(window.isIdle(now), left === 0)
           assert.equal(window.room(1000, now), 1000 - left)
         }
       },

@@ -23,7 +23,7 @@ import {
   type GatewayErrorCode,
   errorResponse,
 } from '../../../server/proxy/error-response.ts'
-import { createSecret } from '../../../server/common/secrets.ts'
+import { createSecret } from '../../../server/common/issued-secrets.ts'
 
 const table = createProviderTable({
   overrides: { anthropic: 'http://127.0.0.1:9000/u/https/api.anthropic.com' },

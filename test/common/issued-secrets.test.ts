@@ -8,7 +8,7 @@ import {
   matchesHash,
   parsePublicId,
   withoutSecrets,
-} from '../../server/common/secrets.ts'
+} from '../../server/common/issued-secrets.ts'
 import { randomText } from '../../server/common/ids.ts'
 import { forged } from '../support/forged.ts'
 

@@ -49,7 +49,7 @@ export function lazily<P extends object>(
   }
 }
 
-interface CodeProps {
+interface LoadBoundaryProps {
   /** The current location; a change resets the failure. */
   at: string
   /** Shown while the code loads. */
@@ -59,16 +59,16 @@ interface CodeProps {
   children: ReactNode
 }
 
-/** The boundary around components that `lazily` made: shows their loading and failed states. */
-export function Code({ at, fallback, again = true, children }: CodeProps) {
+/** Shows the loading and failed states of the components in it that `lazily` made. */
+export function LoadBoundary({ at, fallback, again = true, children }: LoadBoundaryProps) {
   return (
-    <Boundary key={at} again={again}>
+    <ErrorBoundary key={at} again={again}>
       <Fallback value={fallback}>{children}</Fallback>
-    </Boundary>
+    </ErrorBoundary>
   )
 }
 
-class Boundary extends Component<{ again: boolean; children: ReactNode }, { error: unknown }> {
+class ErrorBoundary extends Component<{ again: boolean; children: ReactNode }, { error: unknown }> {
   override state = { error: null as unknown }
 
   static getDerivedStateFromError(error: unknown): { error: unknown } {
