@@ -1,4 +1,6 @@
 // TABLE of readers of request and response bodies.
+import { Readable } from 'node:stream'
+import { withoutPadding } from '../../server/conversion/upload/transport-padding.ts'
 import { RequestParser } from '../../server/http1/request-parser.ts'
 import { FrameReader, frameOf, OPCODE, applyMask } from '../../server/http1/websocket/frames.ts'
 import { decodedSource } from '../../server/proxy/inspect/decode-body.ts'
@@ -120,6 +122,13 @@ const form =
     return reader.end()
   }
 
+const unpadded = (bytes: Buffer, piece: number) => async () => {
+  const form = Readable.from(split(bytes, piece)).pipe(
+    withoutPadding('multipart/form-data; boundary=b'),
+  )
+  for await (const part of form) void part
+}
+
 /** Decodes a body to its end. */
 const decoded = (bytes: Buffer, coding: string) => async () => {
   const source = decodedSource([bytes], coding, 64 * MB)
@@ -197,6 +206,13 @@ export const BODIES: readonly Row[] = [
   large('a form of small fields', (size) => form(manyFields(size))),
   large('a form with a large file, byte by byte', (size) => form(largeForm(size), 1), 4 * MB),
   large('a form of small fields, byte by byte', (size) => form(manyFields(size), 1), 4 * MB),
+  ...[1, 64 * 1024].map((piece) =>
+    large(
+      `a form with padding, in pieces of ${piece} bytes`,
+      (size) => unpadded(Buffer.from(fill(`\r\n--b${' '.repeat(60)}`, size)), piece),
+      piece === 1 ? 4 * MB : undefined,
+    ),
+  ),
   large('a form without its boundary', (size) =>
     form({ type: 'multipart/form-data; boundary=b', bytes: Buffer.from(fill('\r\n-', size)) }),
   ),

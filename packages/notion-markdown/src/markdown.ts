@@ -12,7 +12,9 @@ import {
   type Block,
   type Blockquote,
   type Code,
+  type Depth,
   type Details,
+  type Inline,
   type List,
   type ListItem,
   type MathBlock,
@@ -25,8 +27,8 @@ export interface Outline {
   /** The heading's block id in Notion; null if it has none. */
   id: string | null
   text: string
-  /** Whether it is written as HTML, to which some programs give no anchor. */
-  isHtml?: true
+  /** Whether it can have an id of its own, because programs give it no anchor of theirs. */
+  hasOwnId?: true
 }
 
 /** Markdown and its headings. Unresolved addresses are between markers (links.ts). */
@@ -117,11 +119,9 @@ class Writer {
         this.#end()
         break
       case 'heading':
-        this.outline.push({ id: block.id, text: plainText(block.children) })
+        this.#outlined(block.id, block.children, false)
         this.#begin('heading', block.depth)
-        this.text.add(
-          `${'#'.repeat(block.depth)} ${writeInline(block.children, 'heading', this.#syntax)}`,
-        )
+        this.text.add(this.#heading(block.depth, block.children))
         this.#end()
         break
       case 'list':
@@ -148,6 +148,24 @@ class Writer {
         this.#details(block, prefix)
         break
     }
+  }
+
+  /** Adds a heading to the outline. */
+  #outlined(id: string | null, children: readonly Inline[], isHtml: boolean): void {
+    const text = plainText(children)
+    const hasOwnId = isHtml || this.#endsInId(text)
+    this.outline.push({ id, text, ...(hasOwnId && { hasOwnId }) })
+  }
+
+  /** The last heading of the outline. A typed id at its end is text if another one follows. */
+  #heading(depth: Depth, children: readonly Inline[]): string {
+    const line = `${'#'.repeat(depth)} ${writeInline(children, 'heading', this.#syntax)}`
+    return this.#endsInId(plainText(children)) ? `${line} {#${this.#anchor}}` : line
+  }
+
+  /** Whether a program would take the end of a heading for its id. */
+  #endsInId(text: string): boolean {
+    return this.#syntax.headingIds && TYPED_ID.test(text)
   }
 
   /** Ends the line; `blank` puts an empty one below it. */
@@ -277,7 +295,7 @@ class Writer {
     this.text.add('<summary>')
     this.#newline(prefix, true)
     if (depth === null) this.#lines(writeInline(summary, 'paragraph', this.#syntax), prefix)
-    else this.text.add(`${'#'.repeat(depth)} ${writeInline(summary, 'heading', this.#syntax)}`)
+    else this.text.add(this.#heading(depth, summary))
     this.#newline(prefix, true)
     this.text.add('</summary>')
   }
@@ -289,10 +307,7 @@ class Writer {
 
   #details(details: Details, prefix: string): void {
     const { depth, id, summary, children } = details
-    if (depth !== null) {
-      const isHtml = !needsMarkdown(summary)
-      this.outline.push({ id, text: plainText(summary), ...(isHtml && { isHtml }) })
-    }
+    if (depth !== null) this.#outlined(id, summary, !needsMarkdown(summary))
     this.#marks?.open()
     this.#begin(depth === null ? 'toggle' : 'toggle-heading', depth ?? 0)
     this.text.add('<details>')
@@ -310,6 +325,9 @@ class Writer {
     this.#marks?.close()
   }
 }
+
+/** What Docusaurus takes for the id of a heading. */
+const TYPED_ID = /\{#(?:.(?!\{#|\}))*.\}$/
 
 const EMPTY: Block = { type: 'paragraph', children: [] }
 

@@ -221,6 +221,39 @@ test('pages with the same id keep it, except on a site, where ids are unique', a
   }
 })
 
+test('a typed id at the end of a heading is text on a site, and links to it work', async (t) => {
+  const at = (n: number): string => `0a0b0c0d-0000-4000-8000-00000000000${n}`
+  const headings = [
+    'Use {#id}',
+    'Use {#id}',
+    'Use <b>x</b> <code>{#i d}</code>',
+    'use id',
+    'a {#',
+    '{#} b',
+  ]
+  const links = headings.map((_, n) => `<p><a href="#${at(n)}">${n}</a></p>`).join('')
+  const body = headings.map((html, n) => `<h2 id="${at(n)}">${html}</h2>`).join('')
+  const toggle = `<details open=""><summary style="font-size:1.25em"><span data-notion-inline-equation="x">x</span> {#t}</summary></details>`
+  const archive = zip({ [`Home ${id(1)}.html`]: page(1, 'Home', links + body + toggle) })
+  const files = await folderOf(temporaryFolder(t), archive, 'docusaurus')
+  const home = files.get('Home.md')!.toString()
+  assert.deepEqual(home.match(/^#{2,} .*$/gm), [
+    '## Use {#id} {#use-id-1}',
+    '## Use {#id} {#use-id-2}',
+    '## Use **x** `{#i d}` {#use-x-i-d}',
+    '## use id',
+    '## a {#',
+    '## {#} b',
+    '#### $x$ {#t} {#x-t}',
+  ])
+  assert.deepEqual(
+    [...home.matchAll(/\(#([\w-]*)\)/g)].map(([, anchor]) => anchor),
+    ['use-id-1', 'use-id-2', 'use-x-i-d', 'use-id', 'a-', '-b'],
+  )
+  const gfm = await folderOf(temporaryFolder(t), archive, 'gfm')
+  assert.match(gfm.get('Home.md')!.toString(), /^## Use \{#id\}$/m)
+})
+
 test('headings written as HTML get explicit ids on a site', async (t) => {
   const at = (n: number): string => `0a0b0c0d-0000-4000-8000-00000000000${n}`
   const toggle = (n: number): string =>

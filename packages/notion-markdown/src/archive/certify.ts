@@ -19,8 +19,8 @@ export interface OpenCertificate extends CertificateListener {
 /** The dialect of the Markdown that a conversion writes. */
 export function dialectOf({ layout, flavor = 'gfm' }: ConvertOptions): Dialect {
   if (layout !== 'pages') return DOCUMENT
-  const { callouts, links } = FLAVORS[flavor]
-  return { callouts, links, keepsNames: false, page: MARKDOWN_PAGE }
+  const { callouts, links, isSite } = FLAVORS[flavor]
+  return { callouts, links, keepsNames: false, headingIds: isSite, page: MARKDOWN_PAGE }
 }
 
 /** @param input the file to convert */

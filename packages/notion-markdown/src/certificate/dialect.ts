@@ -10,6 +10,8 @@ export interface Dialect {
   readonly links: 'markdown' | 'wiki'
   /** Whether files keep their names: in a folder of pages, they get new ones by content. */
   readonly keepsNames: boolean
+  /** Whether a heading that ends in `{#id}` has another one after it, which is its id. */
+  readonly headingIds: boolean
   /** Matches the addresses of pages. */
   readonly page: RegExp
 }
@@ -19,6 +21,7 @@ export const DOCUMENT: Dialect = {
   callouts: 'quote',
   links: 'markdown',
   keepsNames: true,
+  headingIds: false,
   page: EXPORTED_PAGE,
 }
 

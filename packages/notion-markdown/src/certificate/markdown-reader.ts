@@ -12,6 +12,7 @@ const TASK = /^\[([ x])\] /
 const DELIMITER = /\| --- (?:\| --- )*\|$/
 const ALERT = /^\[!(?:note|tip|warning|danger)\]$/
 const ADMONITION = /^:{3,}(note|tip|warning|danger|)$/
+const OWN_ID = / \{#[^{}]+\}$/
 const TAG_LINE = /^<\/?(?:details|summary)>$/
 
 /** Reads one page. @param trace receives its words */
@@ -154,7 +155,8 @@ class BlockReader {
     if (first === 0x23 && /^#{1,6} /.test(rest)) {
       this.#endParagraph()
       if (!this.#inSummary) this.#reading.block('headings')
-      this.#inlines(rest.replace(/^#+ /, ''))
+      const text = rest.replace(/^#+ /, '')
+      this.#inlines(this.#dialect.headingIds ? text.replace(OWN_ID, '') : text)
       return this.#reading.gap()
     }
     if (rest === '***') {

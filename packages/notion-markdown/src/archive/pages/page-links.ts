@@ -160,14 +160,14 @@ export class PageLinks {
 }
 
 /**
- * The anchors of headings on a site: it makes those of headings written in Markdown itself.
- * Headings written as HTML get ours, which must differ from all of those.
+ * The anchors of headings on a site: it makes those of headings written in Markdown itself. Others
+ * get ours, which must differ from all of those.
  */
 function siteAnchors(outline: readonly Outline[]): string[] {
   const anchors = new Anchors()
   const slugs = new Map(
-    [false, true].flatMap((isHtml) => {
-      const headings = outline.filter((heading) => (heading.isHtml ?? false) === isHtml)
+    [false, true].flatMap((isOwn) => {
+      const headings = outline.filter(({ hasOwnId = false }) => hasOwnId === isOwn)
       const own = anchors.ofPage(headings)
       return headings.map((heading, i) => [heading, itemAt(own, i)] as const)
     }),
