@@ -60,8 +60,8 @@ const IMPLIED_END = new Map<string, readonly string[]>([
   ['dd', ['dt', 'dd']],
 ])
 
-/** The style of a wrapper for text direction. Some editors add a space. */
-const WRAPPER = /\bdisplay:\s?contents\b/
+/** The style of a wrapper for text direction. Some editors add white space. */
+const WRAPPER = /\bdisplay:\s*contents\b/
 
 const TAG_NAME = /[a-zA-Z][^\s/>]*/y
 const SLASH = 0x2f
@@ -347,5 +347,7 @@ function texOf(katex: string): string | undefined {
   const start = katex.indexOf(ANNOTATION)
   if (start < 0) return undefined
   const end = katex.indexOf('</annotation>', start)
-  return end < 0 ? undefined : decodeText(katex.slice(start + ANNOTATION.length, end))
+  const tex = katex.slice(start + ANNOTATION.length, end)
+  // A comment is no TeX; like any other markup, it is read by the parser.
+  return end < 0 || /<[!?]/.test(tex) ? undefined : decodeText(tex)
 }

@@ -85,18 +85,26 @@ export function readTags(html: string, handler: TagHandler): void {
       if (balanced < 0) vain += html.length - end
       const close = balanced < 0 ? nextBlock(html, end + 1) : balanced
       const katex = html.slice(end + 1, close)
-      const begin = katex.indexOf(ANNOTATION)
-      if (begin < 0) {
+      const tex = annotationIn(katex)
+      if (tex === undefined) {
         vain += katex.length
         handler.tag({ name, isEnd, attributes })
         continue
       }
-      const stop = katex.indexOf('</annotation', begin)
-      handler.tex(katex.slice(begin + ANNOTATION.length, stop < 0 ? undefined : stop))
+      handler.tex(tex)
       from = at = close
     } else handler.tag({ name, isEnd, attributes })
   }
   if (from < html.length) handler.text(html.slice(from))
+}
+
+/** The TeX in KaTeX's markup; undefined if there is none, or if it is more than text. */
+function annotationIn(katex: string): string | undefined {
+  const begin = katex.indexOf(ANNOTATION)
+  if (begin < 0) return undefined
+  const stop = katex.indexOf('</annotation', begin)
+  const tex = katex.slice(begin + ANNOTATION.length, stop < 0 ? undefined : stop)
+  return /<[!?]/.test(tex) ? undefined : tex
 }
 
 function afterMarkup(html: string, open: number): number {
