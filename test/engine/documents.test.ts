@@ -483,6 +483,40 @@ test('the sitemap is a table of contents titled with the workspace’s name, and
   )
 })
 
+test('each of several exports in one archive keeps its table of contents, before its pages', async (t) => {
+  const document = await convert(t, {
+    'One/index.html': sitemapOf('<p>Workspace name: One</p>', listed(1, `A ${id(1)}.html`)),
+    [`One/A ${id(1)}.html`]: page(1, 'A', '<p>a</p>'),
+    'Two/index.html': sitemapOf(
+      '<p>Workspace name: Two</p>',
+      listed(2, `C ${id(2)}.html`) + listed(3, `B ${id(3)}.html`),
+    ),
+    [`Two/B ${id(3)}.html`]: page(3, 'B', '<p>b</p>'),
+    [`Two/C ${id(2)}.html`]: page(2, 'C', '<p>c</p>'),
+  })
+  assert.equal(
+    document,
+    '# One\n\n- [A](#a)\n\n---\n\n# A\n\na\n\n---\n\n# Two\n\n- [C](#c)\n- [B](#b)\n\n---\n\n# C\n\nc\n\n---\n\n# B\n\nb\n',
+  )
+})
+
+test('addresses on a computer, as browsers save them, lead to the pages and files of the export', async (t) => {
+  const home = `file:///C:/Users/me/Export/Home%20${id(1)}`
+  const document = await convert(t, {
+    [`Home ${id(1)}.html`]: page(
+      1,
+      'Home',
+      `${link(`${home}/Kid%20${id(2)}.html`, 'Kid')}<p><a href="${home}/a%20b.pdf">b</a> <a href="file:///C:/x/Home%20${id(1)}/gone.pdf">c</a> <a href="FILE:///C:/Kid%20${id(2)}.html">d</a></p>`,
+    ),
+    [`Home ${id(1)}/Kid ${id(2)}.html`]: page(2, 'Kid', `<p><a href="${home}.html#x">up</a></p>`),
+    [`Home ${id(1)}/a b.pdf`]: 'pdf',
+  })
+  assert.equal(
+    document,
+    `# Home\n\n[Kid](#kid)\n\n[b](Home%20${id(1)}/a%20b.pdf) [c](file:///C:/x/Home%20${id(1)}/gone.pdf) [d](FILE:///C:/Kid%20${id(2)}.html)\n\n---\n\n# Kid\n\n[up](#home)\n`,
+  )
+})
+
 test('a sitemap with its details above the list takes its name and id from them', async (t) => {
   const details = (id: string) =>
     `<h3>Workspace details:</h3><p>Workspace identifier: ${id}</p><p>Workspace name: ACME HQ</p>`

@@ -35,19 +35,19 @@ export function arrangePages(
     links: links.flatMap(indexOf),
     claims: claims.flatMap(([key, strength]) => indexOf(key).map((page) => ({ page, strength }))),
   }))
-  const listed = pages[sitemap]?.sitemap
-  const order = orderPages(
-    linked,
-    sitemap,
-    listed
-      ? listedPages(listed.entries, (key) =>
-          indexOf(key).find((index) => {
-            const page = pages[index]
-            return page !== undefined && keyOf(page.path) === key
-          }),
-        )
-      : [],
-  )
+  const pageOf = (key: string): number | undefined =>
+    indexOf(key).find((index) => {
+      const page = pages[index]
+      return page !== undefined && keyOf(page.path) === key
+    })
+  const listedIn = (index: number): Placed[] =>
+    listedPages(pages[index]?.sitemap?.entries ?? [], pageOf)
+  // Those of other exports in the archive are pages.
+  const others = [...pages.keys()].filter((i) => i !== sitemap && pages[i]?.sitemap !== undefined)
+  const order = orderPages(linked, sitemap, [
+    ...listedIn(sitemap),
+    ...others.flatMap((page) => [{ page, parent: -1 }, ...listedIn(page)]),
+  ])
   return {
     order,
     indexOf: (key) => byKey.get(key),

@@ -149,6 +149,9 @@ function asciiDigit(digit: string): string {
   return zero === undefined ? digit : String(code - zero)
 }
 
+/** How many folders of an address on a computer are compared with those of the export. */
+const MAX_SAVED_DEPTH = 32
+
 /** Resolves the addresses of one page, and records their targets. */
 export class Links {
   readonly assets: Asset[] = []
@@ -177,7 +180,7 @@ export class Links {
   resolve(source: string | undefined, kind: Asset['kind']): string | null {
     if (source === undefined) return null
     // Browsers drop these before they read the scheme.
-    const href = source.replace(/[\t\n\r]/g, '').trim()
+    const href = this.#exported(source.replace(/[\t\n\r]/g, '').trim())
     if (href === '' || href === NO_TARGET) return null
     // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
     const scheme = SCHEME.exec(href.replace(/[\u0000-\u0020]/g, ''))?.[1]?.toLowerCase()
@@ -210,7 +213,10 @@ export class Links {
 
   /** Records that the page shows another one as its own. */
   claim(href: string | undefined, strength: Strength): void {
-    const key = href === undefined ? undefined : this.#keyOf(href.replace(/[\t\n\r]/g, '').trim())
+    const key =
+      href === undefined
+        ? undefined
+        : this.#keyOf(this.#exported(href.replace(/[\t\n\r]/g, '').trim()))
     if (key !== undefined) this.claimPage(key, strength)
   }
 
@@ -236,6 +242,22 @@ export class Links {
     return (
       this.#archive.page(this.#path(href)) ?? this.#archive.page(this.#path(withoutQuery(href)))
     )
+  }
+
+  /**
+   * An address within the export. Browsers that save a page write where it was on that computer: it
+   * means the page or file of the export with the longest path that this address ends in.
+   */
+  #exported(href: string): string {
+    if (!this.#archive || !/^file:/i.test(href)) return href
+    const all = href.split(/[/\\]/)
+    for (const segments = all.slice(-MAX_SAVED_DEPTH); segments.length > 0; segments.shift()) {
+      const path = segments.join('/')
+      const plain = decodeOnce(withoutQuery(path))
+      if (this.#archive.page(plain) !== undefined || this.#archive.file(plain) !== undefined)
+        return `/${path}`
+    }
+    return href
   }
 
   /**

@@ -7,7 +7,7 @@ import type { ZipEntry } from './layout.ts'
 import type { ArchiveLimits } from './limits.ts'
 import {
   dosDate,
-  findSitemap,
+  findSitemaps,
   merge,
   toPage,
   type ExportPage,
@@ -31,6 +31,8 @@ export interface ExportContents {
    * folder), if there is one.
    */
   readonly sitemap: ExportPage | null
+  /** All tables of contents: of other exports, too, that the archive contains. */
+  readonly sitemaps: ReadonlySet<ExportPage>
   /** Everything else, for links to assets: `pathKey` → the stored path. */
   readonly files: ReadonlyMap<string, string>
   /**
@@ -87,8 +89,9 @@ export async function listContents(
   const pages = listed.filter(({ entry }) => isPage(entry.path))
   const files = listed.filter(({ entry }) => !isPage(entry.path))
   const exported = pages.map((page) => toPage(page, limits, read))
-  const sitemap = await findSitemap(exported)
-  if (!exported.some((page) => page !== sitemap)) {
+  const sitemaps = await findSitemaps(exported)
+  const [sitemap = null] = sitemaps
+  if (exported.every((page) => sitemaps.has(page))) {
     if (listed.length === 0 && junk !== undefined)
       throw new InvalidArchive('only_junk', { name: junk })
     throw whyNoPages(
@@ -109,6 +112,7 @@ export async function listContents(
   return {
     pages: exported,
     sitemap,
+    sitemaps,
     missingParts: missing,
     files: new Map(files.map(({ entry }) => [pathKey(entry.path), entry.path])),
     fileAt,

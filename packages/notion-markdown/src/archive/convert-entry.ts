@@ -128,7 +128,7 @@ async function exportPage(
 ): Promise<ConvertedPage> {
   const bytes = await page.read()
   const html = decodePage(bytes, page.path)
-  if (page === opened.sitemap)
+  if (opened.sitemaps.has(page))
     return convertSitemap(html, page.path, page.modifiedAt, context.archive)
   // Most pages name no database, and a search for names would cost more than converting some pages.
   const mayHaveDatabase =

@@ -74,7 +74,7 @@ export async function convertShare(
       reader && ((bytes, text) => reader.exported({ path: page.path, bytes, text }))
     const converted = await convertOne(opened, page, context, read)
     if (number === 0) converted.summary.warnings.push(...missingWarnings(opened))
-    if (!converted.summary.failure && page !== opened.sitemap)
+    if (!converted.summary.failure && !converted.summary.sitemap)
       await reader?.converted(number, converted.markdown)
     await spool.write(number, converted, page === opened.sitemap)
     collectUsed(sizeOf(page))

@@ -98,18 +98,20 @@ export function toPage(
 }
 
 /**
- * Maximum number of files that are read to find a sitemap: a workspace has one, in one of very few
+ * Maximum number of files that are read to find sitemaps: a workspace has one, in one of very few
  * top folders.
  */
 const SITEMAP_CANDIDATES = 8
 
-/** The shallowest candidate wins. */
-export async function findSitemap(pages: readonly ExportPage[]): Promise<ExportPage | null> {
+/** The sitemaps, the shallowest first: exports that were merged by hand have several. */
+export async function findSitemaps(pages: readonly ExportPage[]): Promise<Set<ExportPage>> {
   const candidates = pages
     .filter(({ path }) => SITEMAP_PATH.test(path))
     .sort((a, b) => a.path.split('/').length - b.path.split('/').length)
-  for (const page of candidates.slice(0, SITEMAP_CANDIDATES)) if (await isSitemap(page)) return page
-  return null
+  const found = new Set<ExportPage>()
+  for (const page of candidates.slice(0, SITEMAP_CANDIDATES))
+    if (await isSitemap(page)) found.add(page)
+  return found
 }
 
 /**

@@ -318,7 +318,7 @@ export function countAsset({ assets }: Counts, url: string): void {
 
 /** The kind of a link's target. */
 function linkKind(url: string, page: RegExp): keyof Counts['links'] {
-  if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return NOTION.test(url) ? 'notion' : 'web'
+  if (/^(?!file:)[a-z][a-z0-9+.-]*:/i.test(url)) return NOTION.test(url) ? 'notion' : 'web'
   return url.startsWith('#') || page.test(url) ? 'pages' : 'files'
 }
 
