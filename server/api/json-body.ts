@@ -2,7 +2,7 @@
 import { startRateMonitor } from '../common/body-rate.ts'
 import { Problem, invalidFields } from '../common/errors.ts'
 import type { ApiContext, Middleware } from './api.ts'
-import { duplicateName } from './request/duplicate-names.ts'
+import { duplicateName, hasTooManyNames } from './request/duplicate-names.ts'
 
 /** Milliseconds before the minimum rate applies to a JSON body. */
 const BODY_GRACE_MS = 30_000
@@ -51,6 +51,7 @@ export const jsonBody: Middleware = async (c, next) => {
 }
 
 const NOT_JSON = 'The body must be valid JSON, sent with Content-Type: application/json.'
+const TOO_MANY_NAMES = 'The JSON body has more fields than any request needs. Send fewer.'
 
 /**
  * The text of a JSON body, `{}` if it is empty. Refuses duplicate fields, and a Content-Type that
@@ -65,8 +66,11 @@ function readJson(bytes: Buffer, type: string | undefined): string {
   let text
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    // Before it is parsed, which is what would take long.
+    if (hasTooManyNames(text)) throw new Problem('invalid_field', TOO_MANY_NAMES)
     JSON.parse(text)
   } catch (cause) {
+    if (cause instanceof Problem) throw cause
     throw new Problem('invalid_field', NOT_JSON, { cause })
   }
   const duplicate = duplicateName(text)

@@ -1,5 +1,16 @@
-// Finds duplicate names in JSON. JSON.parse keeps the last of two members with one name and other
-// parsers the first, so such a body is ambiguous (RFC 8259, section 4).
+// Checks the names in JSON: how many there are, and whether one is there twice. JSON.parse keeps
+// the last of two members with one name and other parsers the first, so such a body is ambiguous
+// (RFC 8259, section 4).
+
+/** Names in one body. No route has a tenth as many, and thousands take ten milliseconds. */
+const MAX_NAMES = 1_000
+
+/** Whether a text has more names than any body needs. The text need not be JSON. */
+export function hasTooManyNames(text: string): boolean {
+  let names = 0
+  for (const _ of text.matchAll(/"\s*:/g)) if (++names > MAX_NAMES) return true
+  return false
+}
 
 /** Strings and structural characters. The text is valid JSON, so nothing else matters. */
 const TOKEN = /"(?:[^"\\]+|\\.)*"|[{}[\],:]/g
