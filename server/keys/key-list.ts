@@ -71,8 +71,14 @@ export function needsScan({
 const BATCH_ROWS = 500
 
 /**
+ * Characters of lists in a page, which ends there: writing the megabytes of a hundred keys with
+ * long lists holds up all other requests for 40 ms.
+ */
+const MAX_PAGE_CHARACTERS = 2 ** 18
+
+/**
  * At most `limit` keys after `cursor`, the `next` of the page before; `next` is null after the last
- * page.
+ * page. Keys with long lists are fewer.
  */
 export async function listKeys(
   store: Store,
@@ -83,7 +89,7 @@ export async function listKeys(
 ): Promise<{ keys: Key[]; next: string | null }> {
   const { model, search = '', sort = '-created_at' } = filter
   if (SORTS[sort].moves) await flushBeforeReading(store)
-  const found: PositionedRow[] = []
+  const found: ListedRow[] = []
   const limitRows = search === '' && model === undefined ? limit + 1 : BATCH_ROWS
   let last = cursor
   for (;;) {
@@ -94,12 +100,28 @@ export async function listKeys(
     const end = rows.at(-1)
     if (end !== undefined) last = cursorAfter(end, sort)
   }
-  const rows = found.slice(0, limit)
-  const end = rows.at(-1)
+  const page = found.slice(0, Math.min(limit, fittingPage(found)))
+  const end = page.at(-1)
   return {
-    keys: await showKeys(store, rows, now),
-    next: found.length > limit && end !== undefined ? cursorAfter(end, sort) : null,
+    keys: await showKeys(store, await rowsOf(store, page), now),
+    next: found.length > page.length && end !== undefined ? cursorAfter(end, sort) : null,
   }
+}
+
+/** How many of these keys a page has, at least one. */
+function fittingPage(rows: readonly ListedRow[]): number {
+  let characters = 0
+  const last = rows.findIndex(({ size }) => (characters += Number(size)) > MAX_PAGE_CHARACTERS)
+  return last < 0 ? rows.length : Math.max(1, last)
+}
+
+/** The whole rows, in their order. */
+async function rowsOf(store: Store, page: readonly ListedRow[]): Promise<KeyRow[]> {
+  if (page.length === 0) return []
+  const ids = page.map(({ id }) => id)
+  const rows = await store.db.selectFrom('keys').selectAll().where('id', 'in', ids).execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 /** What decides whether a key fits a filter. */
@@ -163,14 +185,23 @@ export async function countKeys(store: Store, filter: KeyFilter, now: number): P
   return (await fittingRows(rows, filter)).length
 }
 
-/** A row and the value it is sorted by. */
-type PositionedRow = KeyRow & { place: number | string }
+/** A key in a list: the value it is sorted by, and the characters of its lists. */
+type ListedRow = Fitted & { place: number | string; size: number | string }
+
+/** The characters of a key's lists; a child has those of its parent that it does not narrow. */
+const SIZE = sql<number | string>`${sql.join(
+  ['models', 'allowed_origins', 'providers'].map(
+    (name) =>
+      sql`coalesce(length(${sql.ref(`keys.${name}`)}), (select length(${sql.ref(`parents.${name}`)}) from keys as parents where parents.id = keys.parent_id), 0)`,
+  ),
+  sql` + `,
+)}`
 
 /**
  * The cursor after a row. If the sort value changes with use, it is part of the cursor; otherwise
  * the next page could skip or repeat keys.
  */
-function cursorAfter({ id, place }: PositionedRow, sort: KeySort): string {
+function cursorAfter({ id, place }: ListedRow, sort: KeySort): string {
   return SORTS[sort].moves ? `${id}:${place}` : id
 }
 
@@ -180,7 +211,7 @@ async function keyRows(
   limit: number,
   cursor: string | undefined,
   now: number,
-): Promise<PositionedRow[]> {
+): Promise<ListedRow[]> {
   const { by, direction, moves } = SORTS[filter.sort ?? '-created_at']
   // Not on the main thread: a search, or sorting by use, scans all keys.
   const keys = store.reports
@@ -191,8 +222,8 @@ async function keyRows(
         .leftJoin(requestsSinceTotals(filter.account).as('since'), 'since.key_id', 'keys.id'),
     )
   let query = matching(keys, filter, now)
-    .selectAll('keys')
-    .select(by.as('place'))
+    .select(['keys.id', 'keys.name', 'keys.public_id', by.as('place'), SIZE.as('size')])
+    .$if(filter.model !== undefined, (one) => one.select('keys.models'))
     .orderBy(by, direction)
     .orderBy('keys.id', direction)
     .limit(limit)
