@@ -2,6 +2,7 @@
 // process, so without a bound one account could use up everybody's.
 import { Problem } from '../common/errors.ts'
 import type { KeyRow } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
 
 /**
  * How much the keys of an account may take, in characters of their lists; about 30,000 keys with a
@@ -39,6 +40,9 @@ export class HeldKeys {
   }
 }
 
+/** Gives the counts. */
+type Held = { heldBy(accountId: string): number }
+
 /**
  * Refuses more keys, or longer lists, for an account whose keys take too much memory. An
  * administrator's account has no bound.
@@ -46,7 +50,7 @@ export class HeldKeys {
  * @throws Problem `too_many_keys`
  */
 export function requireRoom(
-  keys: { heldBy(accountId: string): number },
+  keys: Held,
   account: { readonly id: string; readonly role: 'admin' | 'member' },
 ): void {
   if (account.role === 'admin' || keys.heldBy(account.id) < MAX_HELD) return
@@ -54,4 +58,19 @@ export function requireRoom(
     'too_many_keys',
     'The keys of this account have too many models and origins in total. Give keys fewer models, or remove keys that have ended: POST /api/v1/keys/purge.',
   )
+}
+
+/**
+ * The same for an account of which only the id is known: it is read if its keys take too much.
+ *
+ * @throws Problem `too_many_keys`
+ */
+export async function requireRoomOf(keys: Held, store: Store, accountId: string): Promise<void> {
+  if (keys.heldBy(accountId) < MAX_HELD) return
+  const account = await store.db
+    .selectFrom('accounts')
+    .select(['id', 'role'])
+    .where('id', '=', accountId)
+    .executeTakeFirst()
+  if (account !== undefined) requireRoom(keys, account)
 }

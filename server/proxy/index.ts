@@ -97,11 +97,7 @@ export async function openProxy(
       log.error('An object that a provider made for a key could not be recorded.', error),
     ),
     client,
-    minter: new Minter(
-      store,
-      () => keys.refresh(),
-      () => clock.now(),
-    ),
+    minter: new Minter(store, keys, () => clock.now()),
     inspectionQueue: new InspectionQueue(() => clock.mono()),
     sockets,
     handshakes: new HandshakePace(() => clock.mono()),

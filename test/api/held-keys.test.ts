@@ -6,7 +6,13 @@ import { MAX_HELD } from '../../server/keys/held-keys.ts'
 import type { NewKey } from '../../server/keys/key-record.ts'
 import { listKeys } from '../../server/keys/key-list.ts'
 import type { KeyRow } from '../../server/store/schema.ts'
-import { assertProblem, call, startServer, type TestServer } from '../support/harness.ts'
+import {
+  assertProblem,
+  call,
+  startServer,
+  type ReceivedResponse,
+  type TestServer,
+} from '../support/harness.ts'
 import { openCounter } from '../support/turn-counter.ts'
 
 const LONG = JSON.stringify(Array.from({ length: 450 }, (_, i) => `${i}-${'x'.repeat(240)}`))
@@ -39,6 +45,44 @@ async function addKeys(
     await store.write(store.db.insertInto('keys').values(more.slice(from, from + 20)))
 }
 
+test('a page of keys with long lists ends early', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token({ scopes: ['manage'] })
+  const create = (path: string, body: object) =>
+    call(server.url, `/api/v1/${path}`, {
+      method: 'POST',
+      token,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const { id } = (await create('keys', { name: 'one', models: ['other'] })).json<NewKey>()
+  for (let i = 0; i < 4; i++)
+    assert.equal((await create(`keys/${id}/children`, { ttl: 60 })).status, 201)
+  await addKeys(server, id, 9)
+  // Its children have the same list.
+  const { db } = server.store
+  await server.store.write(db.updateTable('keys').set({ models: LONG }).where('id', '=', id))
+  for (const [filter, count] of [
+    ['limit=100', 10],
+    [`limit=100&parent_id=${id}`, 4],
+  ] as const) {
+    const seen: string[] = []
+    for (let next: string | null = ''; next !== null;) {
+      const page: ReceivedResponse = await call(
+        server.url,
+        `/api/v1/keys?${filter}${next === '' ? '' : `&cursor=${next}`}`,
+        { token },
+      )
+      const list = page.json<{ data: NewKey[]; next_cursor: string | null }>()
+      assert.ok(list.data.length > 0 && page.text.length < 300_000, `${page.text.length}`)
+      seen.push(...list.data.map((one) => one.id))
+      next = list.next_cursor
+    }
+    assert.equal(new Set(seen).size, count)
+    assert.equal(seen.length, count)
+  }
+})
+
 test('a member can have as many keys as fit into its share of the memory', async (t) => {
   const server = await startServer(t)
   const admin = await server.token({ scopes: ['manage'] })
@@ -51,7 +95,7 @@ test('a member can have as many keys as fit into its share of the memory', async
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-  const { id } = (await send(bob.secret, 'POST', 'keys', { name: 'one' })).json<NewKey>()
+  const { id, secret } = (await send(bob.secret, 'POST', 'keys', { name: 'one' })).json<NewKey>()
   await addKeys(server, id, Math.ceil(MAX_HELD / LONG.length), { expires_at: server.clock() - 1 })
   assert.equal((await send(alice, 'POST', 'keys', { name: 'two' })).status, 201)
   for (const [method, path, body] of [
@@ -60,6 +104,12 @@ test('a member can have as many keys as fit into its share of the memory', async
     ['PATCH', `keys/${id}`, { models: ['gpt-5'] }],
   ] as const)
     assertProblem(await send(bob.secret, method, path, body), 429, 'too_many_keys')
+  const minted = await fetch(`${server.url}/proxy/api.openai.com/v1/realtime/client_secrets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}` },
+  })
+  assert.equal(minted.status, 429)
+  assert.match(await minted.text(), /too many models and origins in total/)
   assert.equal((await send(bob.secret, 'PATCH', `keys/${id}`, { rpm: 5 })).status, 200)
   const forBob = { name: 'given', account_id: bob.account_id }
   assert.equal((await send(admin, 'POST', 'keys', forBob)).status, 201)

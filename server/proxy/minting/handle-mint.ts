@@ -3,8 +3,9 @@
 import { Problem } from '../../common/errors.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { valueOf } from '../../http1/header-fields.ts'
-import type { CachedKey } from '../../keys/cache.ts'
+import type { CachedKey, KeyCache } from '../../keys/cache.ts'
 import { mintChild, type ChildInput, type MintedChild } from '../../keys/children.ts'
+import { requireRoomOf } from '../../keys/held-keys.ts'
 import { scopeEntryProblem } from '../../keys/scope.ts'
 import type { Store } from '../../store/store.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
@@ -25,15 +26,15 @@ const MAX_WAITING = 200
 /** Creates child keys for the proxy, one at a time for each key. One per process. */
 export class Minter {
   readonly #store: Store
-  readonly #refresh: () => Promise<void>
+  readonly #keys: Pick<KeyCache, 'heldBy' | 'refresh'>
   readonly #now: () => number
   /** Keys for which children are being created: their number, and the end of the last one. */
   readonly #lines = new Map<string, { size: number; last: Promise<unknown> }>()
 
-  /** @param refresh reads a new key into this process's cache */
-  constructor(store: Store, refresh: () => Promise<void>, now: () => number) {
+  /** @param keys this process's cache, which reads each new key */
+  constructor(store: Store, keys: Pick<KeyCache, 'heldBy' | 'refresh'>, now: () => number) {
     this.#store = store
-    this.#refresh = refresh
+    this.#keys = keys
     this.#now = now
   }
 
@@ -45,9 +46,9 @@ export class Minter {
    * Creates a child of a key.
    *
    * @param secretId public id of the caller's secret
-   * @throws GatewayError `rate_limit_exceeded` if it has the maximum, `model_not_allowed` if its
-   *   parent has been narrowed meanwhile, `invalid_api_key` if the parent has ended,
-   *   `service_unavailable` if too many are being minted
+   * @throws GatewayError `rate_limit_exceeded` if it has the maximum or its account's keys take too
+   *   much memory, `model_not_allowed` if its parent has been narrowed meanwhile,
+   *   `invalid_api_key` if the parent has ended, `service_unavailable` if too many are being minted
    */
   async mint(parent: CachedKey, secretId: string, input: ChildInput): Promise<MintedChild> {
     const line = this.#lines.get(parent.id) ?? { size: 0, last: Promise.resolve() }
@@ -55,13 +56,11 @@ export class Minter {
       throw serviceUnavailable('This key has too many requests for child keys in progress.')
     this.#lines.set(parent.id, line)
     line.size++
-    const made = line.last.then(() =>
-      mintChild(this.#store, parent.id, input, this.#now(), secretId),
-    )
+    const made = line.last.then(() => this.#create(parent, secretId, input))
     line.last = made.catch(() => {})
     try {
       const child = await made
-      await this.#refresh()
+      await this.#keys.refresh()
       return child
     } catch (error) {
       throw error instanceof Problem ? refusalOf(error) : error
@@ -69,10 +68,19 @@ export class Minter {
       if (--line.size === 0) this.#lines.delete(parent.id)
     }
   }
+
+  async #create(
+    { id, accountId }: CachedKey,
+    secretId: string,
+    input: ChildInput,
+  ): Promise<MintedChild> {
+    await requireRoomOf(this.#keys, this.#store, accountId)
+    return mintChild(this.#store, id, input, this.#now(), secretId)
+  }
 }
 
 function refusalOf({ code, detail }: Problem): GatewayError {
-  if (code === 'too_many_child_keys')
+  if (code === 'too_many_child_keys' || code === 'too_many_keys')
     return new GatewayError('rate_limit_exceeded', detail, ['Retry-After', '60'])
   if (code === 'invalid_field')
     return new GatewayError('model_not_allowed', 'This key may no longer use the model.')
