@@ -109,7 +109,8 @@ export class StoreMonitor {
     const { store, clock, instance, isSettled, isAwaited, onResponse } = this.#parts
     const sentAt = clock.mono()
     const known = isSettled() ? this.#known : null
-    const isProof = store.dialect === 'postgres' && (known === null || isAwaited())
+    // In an outage, a response that has written nothing does not show that the store is back.
+    const isProof = known === null || (store.dialect === 'postgres' && isAwaited())
     const processes = await store.run(exchangeCounts, { instance, known, isProof })
     this.noteResponse()
     this.#known = processes.map(({ id }) => id)

@@ -31,9 +31,9 @@ interface WebProcess {
 
 /**
  * Writes the processes that `instance` counts (null: keeps them), and reads which processes admit
- * requests. It runs in the writer, so on SQLite, success also shows that the store can be written.
- * On PostgreSQL, only success with `isProof` does, because that always writes: a commit that has
- * written nothing does not wait for a synchronous standby.
+ * requests. Only success with `isProof` shows that the store can be written, because that always
+ * writes: a commit that has written nothing does not wait for a synchronous standby of PostgreSQL,
+ * and succeeds for SQLite on a disk that is full or read-only.
  */
 export const exchangeCounts = procedure(
   import.meta.url,
@@ -57,7 +57,10 @@ export const exchangeCounts = procedure(
     const own = db.updateTable('instances').where('id', '=', instance)
     if (written !== null && rows.find(({ id }) => id === instance)?.known !== written)
       yield* run(own.set({ known: written }))
-    else if (isProof) yield* run(own.set((e) => ({ seen_at: e.ref('seen_at') })))
+    else if (isProof)
+      // SQLite writes nothing for a change that changes nothing.
+      for (const sign of ['+', '-'] as const)
+        yield* run(own.set((e) => ({ seen_at: e('seen_at', sign, 1) })))
     return rows.map(({ id, known }) => ({ id, known: known?.split(',') ?? [] }))
   },
   'rows',

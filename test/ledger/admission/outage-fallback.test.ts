@@ -164,6 +164,53 @@ test('the first request that the store fails to write is written later, like all
   assert.deepEqual([written, ended], [asked.map(({ id }) => id), [1, 2, 3]])
 })
 
+test('a store that can be read but not written is not back', async (t) => {
+  const { store, clock } = await openFor(t, { data: usedFolder(t), databaseUrl: null })
+  const lines: string[] = []
+  const readOnly = new StoreError('full', 'the disk is read-only')
+  let probes = 0
+  const run: Store['run'] = (made, args, ...rest) => {
+    if (!Object.is(made, exchangeCounts)) return store.run(made, args, ...rest)
+    probes++
+    const isWrite = Object(args).isProof === true
+    return isWrite ? Promise.reject(readOnly) : store.run(made, args, ...rest)
+  }
+  const backend: AdmissionBackend = {
+    fullFor: () => null,
+    leftFor: () => null,
+    submit: (one) => queueMicrotask(() => one.reject(readOnly)),
+    settle: async () => {},
+    recordAdmitted: () => Promise.reject(readOnly),
+    recentAdmissions: async () => [],
+    close: async () => {},
+  }
+  const graced = await OutageFallback.open(backend, {
+    store: Object.create(store, { run: { value: run } }) as Store,
+    clock,
+    log: openLog('info', { write: (line) => void lines.push(line) }),
+    instance: 'ins',
+    maxOutage: 60_000,
+    // Its file would be on the same disk.
+    folder: null,
+    settle() {},
+  })
+  t.after(() => graced.close())
+  const ask = () =>
+    new Promise<Admission>((resolve, reject) => {
+      const request = admissionRequest('k', null)
+      graced.submit({ request, caller: { closed: false }, patience: 0, resolve, reject })
+    })
+  await assert.rejects(ask())
+  const before = probes
+  await until(() => probes >= before + 2)
+  await assert.rejects(ask())
+  assert.ok(graced.failing())
+  assert.deepEqual(
+    lines.filter((line) => line.includes('responds again')),
+    [],
+  )
+})
+
 test('a backlog row that the store never accepts does not block the others', async (t) => {
   const asked = Array.from({ length: 7 }, () => admissionRequest('k', null))
   const bad = asked[3]!

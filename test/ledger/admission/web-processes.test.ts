@@ -1,6 +1,9 @@
 // A process that starts among others: nobody may think that it is alone once another one admits.
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
+import { sql } from 'kysely'
 import { openLog } from '../../../server/common/log.ts'
 import {
   exchangeCounts,
@@ -51,6 +54,30 @@ onEveryStore('a process starts once every other one counts it', async (t, place)
   assert.deepEqual(await end, [one, two])
   assert.deepEqual(joining.lines, [])
   assert.deepEqual(await joined(store, worker).end, [one, two], 'nobody counts a worker')
+})
+
+onEveryStore('a proof that the database can be written writes to it', async (t, place) => {
+  const store = await openAt(t, place, Date.now())
+  // Its process sends no heartbeats, which would also be writes.
+  const instance = 'ins_quiet'
+  const seen_at = Date.now()
+  const row = { id: instance, host: 'h', pid: 1, role: 'web', seen_at, known: null }
+  await store.write(store.db.insertInto('instances').values(row))
+  const files = new DatabaseSync(':memory:')
+  t.after(() => files.close())
+  if (store.dialect === 'sqlite') files.exec(`attach '${join(place.data, 'tollmark.db')}' as them`)
+  const version = async (): Promise<unknown> =>
+    store.dialect === 'sqlite'
+      ? files.prepare('pragma them.data_version').get()?.['data_version']
+      : (await sql<{ at: string }>`select xmin::text as at from instances`.execute(store.db))
+          .rows[0]?.at
+  const before = await version()
+  await store.run(exchangeCounts, { instance, known: null })
+  assert.equal(await version(), before)
+  await store.run(exchangeCounts, { instance, known: null, isProof: true })
+  assert.notEqual(await version(), before)
+  const after = await store.db.selectFrom('instances').select('seen_at').executeTakeFirstOrThrow()
+  assert.equal(after.seen_at, seen_at)
 })
 
 onEveryStore('processes that start together wait for each other', async (t, place) => {
