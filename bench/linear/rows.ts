@@ -89,7 +89,7 @@ export const ROWS: readonly Row[] = [
     from: 4 * 1024,
     most: 64 * 1024,
     make: (size) => {
-      const page = { path: `${fill('d/', size)}a.html`, links: [], claims: [] }
+      const page = { path: `${fill('d/', size)}a.html`, links: [], subPages: [] }
       return () => orderPages([page], -1)
     },
   },

@@ -21,9 +21,9 @@ test('pages below thousands of folders take no more than their paths', () => {
   const at = (page: number, folder: string) => ({
     path: `${folder}${'d/'.repeat(8_000)}Page ${page}.html`,
     links: [],
-    claims: [],
+    subPages: [],
   })
-  const owner = { path: 'Owner.html', links: [], claims: [] }
+  const owner = { path: 'Owner.html', links: [], subPages: [] }
   const pages = [owner, ...Array.from({ length: 80 }, (_, page) => at(page, 'Owner/'))]
   const before = process.cpuUsage()
   const placed = orderPages(pages, -1)

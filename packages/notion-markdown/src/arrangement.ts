@@ -30,10 +30,12 @@ export function arrangePages(
     pages.flatMap(({ path, aliases }, i) => [path, ...aliases].map((at) => [keyOf(at), i])),
   )
   const indexOf = (key: string): number[] => [byKey.get(key) ?? []].flat()
-  const linked = pages.map(({ path, links, claims }) => ({
+  const linked = pages.map(({ path, links, subPages }) => ({
     path,
     links: links.flatMap(indexOf),
-    claims: claims.flatMap(([key, strength]) => indexOf(key).map((page) => ({ page, strength }))),
+    subPages: subPages.flatMap(([key, certainty]) =>
+      indexOf(key).map((page) => ({ page, certainty })),
+    ),
   }))
   const pageOf = (key: string): number | undefined =>
     indexOf(key).find((index) => {

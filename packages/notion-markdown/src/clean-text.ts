@@ -1,6 +1,6 @@
 /**
  * Normalizes the text of an export: no byte order mark, line ends as `\n`, no U+0000 (which the
- * converter uses as its own mark).
+ * engine uses as its own mark).
  */
 export function cleanText(source: string): string {
   let text = source.charCodeAt(0) === 0xfeff ? source.slice(1) : source

@@ -26,7 +26,7 @@ export interface PageSummary extends PageFacts {
   outline: Outline[]
   exportedAt: Date | null
   /**
-   * The readings of the page for its certificate, by readers that share no code with the converter.
+   * The readings of the page for its certificate, by readers that share no code with the engine.
    */
   reading?: SummaryReading
 }
@@ -189,7 +189,7 @@ const emptySummary = (path: string, title: string, exportedAt: Date | null): Pag
   assets: [],
   warnings: [],
   links: [],
-  claims: [],
+  subPages: [],
   databases: [],
   aliases: [],
   outline: [],

@@ -2,7 +2,7 @@
 // document.
 import type { CalloutStyle } from './tree.ts'
 import type { Database } from './csv.ts'
-import type { Strength } from './order.ts'
+import type { Certainty } from './order.ts'
 import type { ExtraSyntax } from './extra-syntax.ts'
 
 /** A file that a page shows or links to. */
@@ -159,9 +159,10 @@ export class Links {
   /** The keys of the pages that this page links to, in the order of their first links. */
   readonly pages = new Set<string>()
   /**
-   * The keys of the pages that it shows as its own, in order, and the certainty of each (order.ts).
+   * The keys of the pages that it shows as its sub-pages, in order, and how certain each is
+   * (order.ts).
    */
-  readonly claims = new Map<string, Strength>()
+  readonly subPages = new Map<string, Certainty>()
   /** The ids of the databases that it shows from their CSV. */
   readonly databases = new Set<string>()
   readonly #folder: string[]
@@ -211,13 +212,18 @@ export class Links {
     return { page: null, url: href !== undefined && /^https?:/i.test(href) ? href : null }
   }
 
-  /** Records that the page shows another one as its own. */
-  claim(href: string | undefined, strength: Strength): void {
+  /** Records that the page shows another one as its sub-page. */
+  addSubPage(href: string | undefined, certainty: Certainty): void {
     const key =
       href === undefined
         ? undefined
         : this.#keyOf(this.#exported(href.replace(/[\t\n\r]/g, '').trim()))
-    if (key !== undefined) this.claimPage(key, strength)
+    if (key !== undefined) this.addSubPageKey(key, certainty)
+  }
+
+  /** The same by the other page's key. */
+  addSubPageKey(key: string, certainty: Certainty): void {
+    if ((this.subPages.get(key) ?? 0) < certainty) this.subPages.set(key, certainty)
   }
 
   /** The syntax of callouts; undefined if they are quotes. */
@@ -229,10 +235,6 @@ export class Links {
     const database = this.#archive?.database?.(id)
     if (database) this.databases.add(id)
     return database
-  }
-
-  claimPage(key: string, strength: Strength): void {
-    if ((this.claims.get(key) ?? 0) < strength) this.claims.set(key, strength)
   }
 
   #keyOf(href: string): string | undefined {

@@ -1,17 +1,17 @@
 // The tree of an export's pages, and the reader's order of them: a page, then its sub-pages.
 import { itemAt } from './item-at.ts'
 
-/** One page that another shows as its own: a sub-page's block, a row of a database. */
-export interface Claim {
+/** A page that another shows as its sub-page: as a block, or as a row of a database. */
+export interface SubPage {
   page: number
-  strength: Strength
+  certainty: Certainty
 }
 
 /**
- * The certainty of a claim: 3 for a sub-page's block or a database's own page, 2 for a table inside
- * a page (which may be a view of a database elsewhere), 1 for a title in a database's CSV.
+ * How certain it is: 3 for a sub-page's block or a database's own page, 2 for a table inside a page
+ * (which may be a view of a database elsewhere), 1 for a title in a database's CSV.
  */
-export type Strength = 1 | 2 | 3
+export type Certainty = 1 | 2 | 3
 
 /** The inputs of the tree and the order. */
 export interface Linked {
@@ -19,7 +19,7 @@ export interface Linked {
   /** Indexes of all pages that it links to, in order; these do not affect the tree. */
   links: readonly number[]
   /** In order. */
-  claims: readonly Claim[]
+  subPages: readonly SubPage[]
 }
 
 /** A page of the sitemap, and the page under which it is listed (−1: none). */
@@ -56,9 +56,9 @@ export function orderPages(
   const pathAt = createRank(byPath(pages))
   const compare = (a: number, b: number): number =>
     listedAt(a) - listedAt(b) || pathAt(a) - pathAt(b)
-  pages.forEach(({ claims, links }, page) => {
+  pages.forEach(({ subPages, links }, page) => {
     if (itemAt(children, page).length < 2) return
-    const shownAt = createRank([...claims.map((claim) => claim.page), ...links])
+    const shownAt = createRank([...subPages.map((one) => one.page), ...links])
     itemAt(children, page).sort((a, b) => shownAt(a) - shownAt(b) || compare(a, b))
   })
   const hasChildren = (page: number): number => Number(itemAt(children, page).length > 0)
@@ -89,10 +89,10 @@ function byPath(pages: readonly Linked[]): number[] {
     .sort((a, b) => (itemAt(pages, a).path < itemAt(pages, b).path ? -1 : 1))
 }
 
-/** The claims of other pages on one page. */
+/** What speaks for each parent of a page. */
 interface Evidence {
-  /** The pages that claim it, and those with the highest certainty. */
-  claimers: readonly number[]
+  /** The pages that show it as a sub-page, and the most certain of them. */
+  shownBy: readonly number[]
   strongest: readonly number[]
   /** The pages that show it as a row of their own table. */
   tables: readonly number[]
@@ -113,7 +113,7 @@ function findParents(
     ? pages.map((_, page) =>
         folderParent(page, itemAt(owners, page), itemAt(evidence, page), pages),
       )
-    : claimedParents(
+    : shownParents(
         pages,
         evidence,
         listed.some(({ parent }) => parent >= 0),
@@ -151,25 +151,25 @@ function gatherEvidence(
   sitemap: number,
   listed: readonly Placed[],
 ): Evidence[] {
-  const claimers: Map<number, Strength>[] = pages.map(() => new Map())
+  const shownBy: Map<number, Certainty>[] = pages.map(() => new Map())
   const linkers: number[][] = pages.map(() => [])
-  pages.forEach(({ claims, links }, by) => {
+  pages.forEach(({ subPages, links }, by) => {
     if (by === sitemap) return
-    for (const { page, strength } of claims) {
-      if (page !== by && (itemAt(claimers, page).get(by) ?? 0) < strength)
-        itemAt(claimers, page).set(by, strength)
+    for (const { page, certainty } of subPages) {
+      if (page !== by && (itemAt(shownBy, page).get(by) ?? 0) < certainty)
+        itemAt(shownBy, page).set(by, certainty)
     }
     for (const page of links) itemAt(linkers, page).push(by)
   })
   const listedUnder = new Map(listed.map(({ page, parent }) => [page, parent]))
   return pages.map((_, page) => {
-    const all = [...itemAt(claimers, page)]
-    const most = all.reduce((highest, [, strength]) => Math.max(highest, strength), 0)
-    const pagesOf = (claims: typeof all): number[] => claims.map(([by]) => by)
+    const all = [...itemAt(shownBy, page)]
+    const most = all.reduce((highest, [, certainty]) => Math.max(highest, certainty), 0)
+    const pagesOf = (some: typeof all): number[] => some.map(([by]) => by)
     return {
-      claimers: pagesOf(all),
-      strongest: pagesOf(all.filter(([, strength]) => strength === most)),
-      tables: pagesOf(all.filter(([, strength]) => strength < 3)),
+      shownBy: pagesOf(all),
+      strongest: pagesOf(all.filter(([, certainty]) => certainty === most)),
+      tables: pagesOf(all.filter(([, certainty]) => certainty < 3)),
       linkers: itemAt(linkers, page),
       listedUnder: listedUnder.get(page),
     }
@@ -218,27 +218,27 @@ function findFolderOwners(pages: readonly Linked[], sitemap: number): Owners[] {
 
 /**
  * The parent that the folders give a page. If a folder may belong to several pages, the page that
- * claims it (of several, the one that the sitemap names), else the one that the sitemap names, else
- * the one that links to it. If it belongs to none, a page beside it that claims the page, unless
- * the owner of the folder above does.
+ * shows it (of several, the one that the sitemap names), else the one that the sitemap names, else
+ * the one that links to it. If it belongs to none, a page beside it that shows the page, unless the
+ * owner of the folder above does.
  */
 function folderParent(
   page: number,
   { owners, isDirect }: Owners,
-  { claimers, strongest, tables, linkers, listedUnder }: Evidence,
+  { shownBy, strongest, tables, linkers, listedUnder }: Evidence,
   pages: readonly Linked[],
 ): number {
   const isOwner = (other: number): boolean => owners.has(other)
   // If its own folder has no owner, it belongs to a database without a page: the page that shows
   // its row shows that database.
-  const claiming = (isDirect ? claimers : [...tables, ...claimers]).filter(isOwner)
-  const claimer = claiming.find((by) => by === listedUnder) ?? claiming[0]
+  const showing = (isDirect ? shownBy : [...tables, ...shownBy]).filter(isOwner)
+  const best = showing.find((by) => by === listedUnder) ?? showing[0]
   const [first = -1] = owners
   const named =
     listedUnder !== undefined && isOwner(listedUnder) ? listedUnder : linkers.find(isOwner)
-  const owner = claimer ?? named ?? first
+  const owner = best ?? named ?? first
   const folder = folderOf(itemAt(pages, page).path)
-  if (isDirect || claimer !== undefined || folder === '') return owner
+  if (isDirect || best !== undefined || folder === '') return owner
   return strongest.find((by) => folderOf(itemAt(pages, by).path) === folderOf(folder)) ?? owner
 }
 
@@ -248,19 +248,19 @@ function folderOf(path: string): string {
 
 /**
  * Parents in an export whose pages are in one folder, found breadth-first from the pages that no
- * other claims.
+ * other shows.
  *
  * @param isNested whether the sitemap distinguishes sub-pages
  */
-function claimedParents(
+function shownParents(
   pages: readonly Linked[],
   evidence: readonly Evidence[],
   isNested: boolean,
 ): number[] {
-  const candidates = evidence.map(({ strongest, claimers, listedUnder }) => {
+  const candidates = evidence.map(({ strongest, shownBy, listedUnder }) => {
     if (!isNested || listedUnder === undefined) return new Set(strongest)
     if (listedUnder === -1) return new Set<number>()
-    return new Set(claimers.includes(listedUnder) ? [listedUnder] : strongest)
+    return new Set(shownBy.includes(listedUnder) ? [listedUnder] : strongest)
   })
   const parents = pages.map(() => -1)
   const seen = new Set<number>()
@@ -269,7 +269,7 @@ function claimedParents(
     seen.add(root)
     const found = [root]
     for (const page of found) {
-      for (const { page: next } of itemAt(pages, page).claims) {
+      for (const { page: next } of itemAt(pages, page).subPages) {
         if (seen.has(next) || !itemAt(candidates, next).has(page)) continue
         seen.add(next)
         parents[next] = page
@@ -279,9 +279,9 @@ function claimedParents(
   }
   const order = byPath(pages)
   for (const page of order) if (itemAt(candidates, page).size === 0) reach(page)
-  // The remaining pages claim each other in cycles: begin with the one that claims most.
+  // The remaining pages show each other in cycles: begin with the one that shows most.
   for (const page of order.toSorted(
-    (a, b) => itemAt(pages, b).claims.length - itemAt(pages, a).claims.length,
+    (a, b) => itemAt(pages, b).subPages.length - itemAt(pages, a).subPages.length,
   ))
     reach(page)
   return parents

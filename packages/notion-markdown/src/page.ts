@@ -16,7 +16,7 @@ import {
 } from './html.ts'
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { documentDate } from './document-date.ts'
-import type { Strength } from './order.ts'
+import type { Certainty } from './order.ts'
 import { cleanText } from './clean-text.ts'
 import { parseHtml } from './parse.ts'
 import { addPositions, Positions } from './positions.ts'
@@ -44,7 +44,7 @@ export interface PageFacts {
   /**
    * Those that it shows as its sub-pages, in order, and how certain each is (order.ts).
    */
-  claims: [page: string, strength: Strength][]
+  subPages: [page: string, certainty: Certainty][]
   /** The ids of the databases that it shows from their CSV. */
   databases: string[]
 }
@@ -142,7 +142,7 @@ export function readPage(
     assets: links.assets,
     warnings: links.warnings,
     links: [...links.pages],
-    claims: [...links.claims],
+    subPages: [...links.subPages],
     databases: [...links.databases],
     tree,
   }
@@ -187,13 +187,13 @@ export function readDatabasePage(
     assets: links.assets,
     warnings: links.warnings,
     links: [],
-    claims: [...links.claims],
+    subPages: [...links.subPages],
     databases: [],
     tree: { type: 'root', children: flow.blocks },
   }
 }
 
-/** The last part of a path, without U+0000, which the converter uses as its own mark. */
+/** The last part of a path, without U+0000, which the engine uses as its own mark. */
 function fileNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).replaceAll('\0', '')
 }

@@ -1,6 +1,6 @@
 // The resources shared by all proxied requests: slots for open requests, and memory for bodies that
 // have to be read completely.
-import { AccountUse, Claim, KeyUse, SharePool } from './share-pool.ts'
+import { AccountUse, Allocation, KeyUse, SharePool } from './share-pool.ts'
 
 /** The limits of all requests together. */
 export interface SharesLimits {
@@ -70,12 +70,12 @@ export class RequestShares {
   /** Gives a request a slot; null: there is none for this key at the moment. */
   acquire(keyId: string, accountId: string): RequestSlot | null {
     const use = this.#keys.get(keyId) ?? this.#add(keyId, accountId)
-    const claim = new Claim(use.open)
-    if (!this.#open.claim(claim, 1)) {
+    const allocation = new Allocation(use.open)
+    if (!this.#open.allocate(allocation, 1)) {
       if (!this.#isFirst(use.open)) return null
-      this.#open.claimAnyway(claim, 1)
+      this.#open.allocateAnyway(allocation, 1)
     }
-    return new RequestSlot(this.#open, claim, this.#held, use.held)
+    return new RequestSlot(this.#open, allocation, this.#held, use.held)
   }
 
   /**
@@ -112,16 +112,16 @@ export class RequestShares {
 export class RequestSlot {
   readonly #open: SharePool
   readonly #held: SharePool
-  readonly #claim: Claim
+  readonly #allocation: Allocation
   readonly #heldBy: KeyUse
-  #bytes: Claim | null = null
+  #bytes: Allocation | null = null
   #released = false
   /** Ends the request; null: not evictable. */
   #evict: (() => void) | null = null
 
-  constructor(open: SharePool, claim: Claim, held: SharePool, heldBy: KeyUse) {
+  constructor(open: SharePool, allocation: Allocation, held: SharePool, heldBy: KeyUse) {
     this.#open = open
-    this.#claim = claim
+    this.#allocation = allocation
     this.#held = held
     this.#heldBy = heldBy
   }
@@ -129,12 +129,12 @@ export class RequestSlot {
   /** Counts arrived bytes as buffered. False: there is no room for them. */
   holdBytes(bytes: number): boolean {
     if (this.#released) return false
-    let claim = this.#bytes
-    if (claim === null) {
-      this.#bytes = claim = new Claim(this.#heldBy)
-      if (this.#evict !== null) this.#held.setEvictable(claim, this.#end)
+    let allocation = this.#bytes
+    if (allocation === null) {
+      this.#bytes = allocation = new Allocation(this.#heldBy)
+      if (this.#evict !== null) this.#held.setEvictable(allocation, this.#end)
     }
-    return this.#held.claim(claim, bytes)
+    return this.#held.allocate(allocation, bytes)
   }
 
   /** The body is no longer buffered. */
@@ -149,7 +149,7 @@ export class RequestSlot {
    */
   allowEviction(drop: () => void): void {
     this.#evict = drop
-    this.#open.setEvictable(this.#claim, this.#end)
+    this.#open.setEvictable(this.#allocation, this.#end)
     if (this.#bytes !== null) this.#held.setEvictable(this.#bytes, this.#end)
   }
 
@@ -157,7 +157,7 @@ export class RequestSlot {
   forbidEviction(): void {
     if (this.#evict === null) return
     this.#evict = null
-    this.#open.setEvictable(this.#claim, null)
+    this.#open.setEvictable(this.#allocation, null)
     if (this.#bytes !== null) this.#held.setEvictable(this.#bytes, null)
   }
 
@@ -167,7 +167,7 @@ export class RequestSlot {
     this.#released = true
     this.forbidEviction()
     this.releaseBytes()
-    this.#open.giveBack(this.#claim, 1)
+    this.#open.giveBack(this.#allocation, 1)
   }
 
   readonly #end = (): void => {

@@ -1,5 +1,5 @@
 // A shared resource (open requests, bytes of bodies), divided into shares: decides how much each
-// key and account may use, and whose claims are evicted.
+// key and account may use, and whose allocations are evicted.
 //
 // Each account, and each key of an account, has the same share. Beyond it, a key may use what is
 // free. When a key within its share finds nothing free, unfinished bodies are evicted, newest
@@ -8,8 +8,8 @@
 // in turns.
 
 /**
- * In the resource's unit. `free` ≤ `key` ≤ `account`: total usage may reach this much by claims of
- * …
+ * In the resource's unit. `free` ≤ `key` ≤ `account`: total usage may reach this much by
+ * allocations of …
  */
 export interface SharePoolLimits {
   /** The share of a key or an account. */
@@ -34,8 +34,8 @@ export class AccountUse implements Ranked {
 export class KeyUse implements Ranked {
   used = 0
   index = -1
-  /** The newest of its evictable claims, linked to the next older one. */
-  newest: Claim | null = null
+  /** The newest of its evictable allocations, linked to the next older one. */
+  newest: Allocation | null = null
   readonly account: AccountUse
 
   constructor(account: AccountUse) {
@@ -44,7 +44,7 @@ export class KeyUse implements Ranked {
 }
 
 /** One request's part of a pool. */
-export class Claim {
+export class Allocation {
   amount = 0
   readonly key: KeyUse
   /**
@@ -52,9 +52,9 @@ export class Claim {
    * pool.
    */
   evict: (() => void) | null = null
-  /** Neighbours among the evictable claims of its key. */
-  older: Claim | null = null
-  newer: Claim | null = null
+  /** Neighbours among the evictable allocations of its key. */
+  older: Allocation | null = null
+  newer: Allocation | null = null
   linked = false
 
   constructor(key: KeyUse) {
@@ -64,7 +64,7 @@ export class Claim {
 
 /** A resource that all requests share: bytes, or slots. */
 export class SharePool {
-  /** The sum of all claims. */
+  /** The sum of all allocations. */
   used = 0
   /** Number of requests evicted to make room. */
   evicted = 0
@@ -77,47 +77,48 @@ export class SharePool {
   }
 
   /**
-   * Increases a claim, if necessary by evicting others. False: there is no room. O(log n) for each
-   * evicted claim.
+   * Increases an allocation, if necessary by evicting others. False: there is no room. O(log n) for
+   * each evicted one.
    */
-  claim(claim: Claim, amount: number): boolean {
-    if (this.used + amount > this.limits.free && !this.#makeRoom(claim, amount)) return false
-    this.claimAnyway(claim, amount)
+  allocate(allocation: Allocation, amount: number): boolean {
+    if (this.used + amount > this.limits.free && !this.#makeRoom(allocation, amount)) return false
+    this.allocateAnyway(allocation, amount)
     return true
   }
 
   /** The same without checking limits. */
-  claimAnyway(claim: Claim, amount: number): void {
-    claim.amount += amount
-    this.#count(claim.key, amount)
-    // Evicting an empty claim would make no room.
-    if (claim.evict !== null && !claim.linked && claim.amount > 0) this.#link(claim)
+  allocateAnyway(allocation: Allocation, amount: number): void {
+    allocation.amount += amount
+    this.#count(allocation.key, amount)
+    // Evicting an empty one would make no room.
+    if (allocation.evict !== null && !allocation.linked && allocation.amount > 0)
+      this.#link(allocation)
   }
 
-  /** Decreases a claim. */
-  giveBack(claim: Claim, amount: number): void {
-    claim.amount -= amount
-    this.#count(claim.key, -amount)
-    if (claim.amount === 0) this.#unlink(claim)
+  /** Decreases an allocation. */
+  giveBack(allocation: Allocation, amount: number): void {
+    allocation.amount -= amount
+    this.#count(allocation.key, -amount)
+    if (allocation.amount === 0) this.#unlink(allocation)
   }
 
-  /** Makes the claim evictable; null: not evictable. */
-  setEvictable(claim: Claim, drop: (() => void) | null): void {
-    claim.evict = drop
-    if (drop === null) this.#unlink(claim)
-    else if (claim.amount > 0) this.#link(claim)
+  /** Makes an allocation evictable; null: not evictable. */
+  setEvictable(allocation: Allocation, drop: (() => void) | null): void {
+    allocation.evict = drop
+    if (drop === null) this.#unlink(allocation)
+    else if (allocation.amount > 0) this.#link(allocation)
   }
 
-  #makeRoom(claim: Claim, amount: number): boolean {
-    const { key } = claim
+  #makeRoom(allocation: Allocation, amount: number): boolean {
+    const { key } = allocation
     const { share, free } = this.limits
     const isWithin = key.used + amount <= share
     while (this.used + amount > free) {
-      const victim = (isWithin ? this.#furthestOver(claim, amount) : null)?.newest
+      const victim = (isWithin ? this.#furthestOver(allocation, amount) : null)?.newest
       if (victim == null) {
         if (isWithin && this.used + amount <= this.#ceiling(key.account, amount)) return true
         // Otherwise, evict its own newest bodies, so that the older ones are completed.
-        if (!claim.linked || key.newest === null || claim === key.newest) return false
+        if (!allocation.linked || key.newest === null || allocation === key.newest) return false
         this.#drop(key.newest)
       } else this.#drop(victim)
     }
@@ -128,8 +129,8 @@ export class SharePool {
     return account.used + amount <= this.limits.share ? this.limits.account : this.limits.key
   }
 
-  /** The key to evict from for a claim; null: none. */
-  #furthestOver({ key }: Claim, amount: number): KeyUse | null {
+  /** The key to evict from for an allocation; null: none. */
+  #furthestOver({ key }: Allocation, amount: number): KeyUse | null {
     const { account } = key
     const largest = this.#accounts.top
     if (largest !== null && largest !== account && largest.used > account.used + amount)
@@ -138,10 +139,10 @@ export class SharePool {
     return sibling !== null && sibling !== key && sibling.used > key.used + amount ? sibling : null
   }
 
-  #drop(claim: Claim): void {
+  #drop(allocation: Allocation): void {
     // oxlint-disable-next-line typescript/no-non-null-assertion -- only what can be evicted is linked
-    const drop = claim.evict!
-    this.setEvictable(claim, null)
+    const drop = allocation.evict!
+    this.setEvictable(allocation, null)
     this.evicted++
     drop()
   }
@@ -155,25 +156,25 @@ export class SharePool {
     this.#accounts.moved(account)
   }
 
-  #link(claim: Claim): void {
-    if (claim.linked) return
-    claim.linked = true
-    const { key } = claim
-    claim.older = key.newest
-    if (key.newest !== null) key.newest.newer = claim
-    key.newest = claim
+  #link(allocation: Allocation): void {
+    if (allocation.linked) return
+    allocation.linked = true
+    const { key } = allocation
+    allocation.older = key.newest
+    if (key.newest !== null) key.newest.newer = allocation
+    key.newest = allocation
     key.account.keys.add(key)
     this.#accounts.add(key.account)
   }
 
-  #unlink(claim: Claim): void {
-    if (!claim.linked) return
-    claim.linked = false
-    const { key, older, newer } = claim
+  #unlink(allocation: Allocation): void {
+    if (!allocation.linked) return
+    allocation.linked = false
+    const { key, older, newer } = allocation
     if (older !== null) older.newer = newer
     if (newer === null) key.newest = older
     else newer.older = older
-    claim.older = claim.newer = null
+    allocation.older = allocation.newer = null
     if (key.newest !== null) return
     key.account.keys.remove(key)
     if (key.account.keys.top === null) this.#accounts.remove(key.account)

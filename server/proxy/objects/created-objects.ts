@@ -1,6 +1,6 @@
 // Decides which objects a response created; these belong to the request's key. They are those that
 // the response names as created, except those that the request itself named: a response may repeat
-// its request, and repeating an id must not claim its object.
+// its request, and repeating an id must not make its object the key's.
 import { decodedFully, type ObjectRef } from '../providers/object-ref.ts'
 import { madeSomewhere, OF_UNKNOWN_KIND } from '../providers/unknown-ids.ts'
 import type { Match } from '../providers/match.ts'

@@ -277,7 +277,7 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #start(starts: StartsResponse): void {
-    if (starts === 'yes') this.#rows.claim()
+    if (starts === 'yes') this.#rows.awaitResponse()
     else this.#rows.pace()
     this.#pass()
   }

@@ -9,7 +9,7 @@ import type { Reserved, RowEnd, RowWriter } from './row-writer.ts'
 /** The length of one row, for a socket that counts minutes (milliseconds). */
 const MINUTE_MS = 60_000
 /** How long a requested response may take to begin before the next request (milliseconds). */
-const CLAIM_MS = 30_000
+const AWAITED_MS = 30_000
 /**
  * How long the provider may take to start a response after one piece of audio before it gets the
  * next (milliseconds), and the number of remaining rows of the key below which this applies: if
@@ -71,8 +71,8 @@ export class SocketRows {
   #ahead: Reserved | null
   readonly #spares: Spare[] = []
   /** Whether a message that asks for a response was forwarded, and the response has not begun. */
-  #isClaimed = false
-  #claimTimer: NodeJS.Timeout | undefined
+  #isAwaited = false
+  #awaitedTimer: NodeJS.Timeout | undefined
   #isPaced = false
   /** Resolves when a reservation is free, or there will be none. */
   #waiting: PromiseWithResolvers<void> | null = null
@@ -145,17 +145,17 @@ export class SocketRows {
    */
   ready(): boolean | Promise<void> {
     if (this.#refusal !== null || this.#isClosed) return false
-    if (!this.#isReserving && !this.#isClaimed && !this.#isPaced) return true
+    if (!this.#isReserving && !this.#isAwaited && !this.#isPaced) return true
     return (this.#waiting ??= Promise.withResolvers()).promise
   }
 
   /**
    * A message that asks for a response is forwarded: until the response begins, no other may be.
    */
-  claim(): void {
+  awaitResponse(): void {
     if (this.#counts === 'minutes') return
-    this.#isClaimed = true
-    this.#claimTimer = setTimeout(() => this.#release(), CLAIM_MS).unref()
+    this.#isAwaited = true
+    this.#awaitedTimer = setTimeout(() => this.#release(), AWAITED_MS).unref()
   }
 
   /** A message that may start a response together with others is forwarded. */
@@ -177,10 +177,10 @@ export class SocketRows {
    * requested. Its row is kept in case it still begins.
    */
   fail(): void {
-    if (!this.#isClaimed || this.#ahead === null) return
+    if (!this.#isAwaited || this.#ahead === null) return
     const now = this.#writer.now()
     const oldest = this.#spares[0]
-    const isFree = oldest !== undefined && now - oldest.since > CLAIM_MS
+    const isFree = oldest !== undefined && now - oldest.since > AWAITED_MS
     if (!isFree && this.#spares.length >= MAX_SPARES) return
     if (isFree) this.#spares.shift()
     this.#spares.push({ row: this.#ahead, since: now })
@@ -318,8 +318,8 @@ export class SocketRows {
   }
 
   #release(): void {
-    clearTimeout(this.#claimTimer)
-    this.#isClaimed = false
+    clearTimeout(this.#awaitedTimer)
+    this.#isAwaited = false
     this.#wake()
   }
 

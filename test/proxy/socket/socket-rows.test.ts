@@ -126,7 +126,7 @@ test('a last response that never ends is cut off after five minutes', async (t) 
 
 test('a request for a response waits until the previous response has begun', async () => {
   const { rows, decide } = rowsOf('responses', 9)
-  rows.claim()
+  rows.awaitResponse()
   const waiting = rows.ready()
   assert.ok(waiting instanceof Promise)
   rows.begin('a')
@@ -137,11 +137,11 @@ test('a request for a response waits until the previous response has begun', asy
 
 test('after an error the next request is forwarded, and a response that still begins has its row', async () => {
   const { rows, log, decide } = rowsOf('responses', 9)
-  rows.claim()
+  rows.awaitResponse()
   rows.fail()
   await decide()
   assert.equal(rows.ready(), true)
-  rows.claim()
+  rows.awaitResponse()
   assert.equal(rows.begin('a'), true)
   assert.ok(rows.ready() instanceof Promise, 'the second has not begun')
   assert.equal(rows.begin('b'), true)
@@ -155,11 +155,11 @@ test('after an error the next request is forwarded, and a response that still be
 test('endless errors hold at most four rows until these are known to be free', async () => {
   const { rows, log, decide, pass } = rowsOf('responses', 99)
   for (let i = 0; i < 4; i++) {
-    rows.claim()
+    rows.awaitResponse()
     rows.fail()
     await decide()
   }
-  rows.claim()
+  rows.awaitResponse()
   rows.fail()
   assert.ok(rows.ready() instanceof Promise)
   pass(31_000)

@@ -58,17 +58,17 @@ function nextEnd(tail: ZipBytes, from: number): number {
 
 /** The position of the end record in the tail. */
 function findEnd(tail: ZipBytes): number {
-  const claims: number[] = []
+  const matches: number[] = []
   let last = -1
   for (let at = nextEnd(tail, 0); at >= 0; at = nextEnd(tail, at + 1)) {
     last = at
     if (at + SIZE.end <= tail.length && at + SIZE.end + tail.readUInt16LE(at + 20) === tail.length)
-      claims.push(at)
+      matches.push(at)
   }
   if (last < 0) throw new InvalidArchive('no_end')
-  if (claims.length > 1) throw new InvalidArchive('ambiguous_end')
-  if (claims[0] === last) return last
-  if (claims.length === 1) throw new InvalidArchive('end_in_comment')
+  if (matches.length > 1) throw new InvalidArchive('ambiguous_end')
+  if (matches[0] === last) return last
+  if (matches.length === 1) throw new InvalidArchive('end_in_comment')
   if (last + SIZE.end > tail.length) throw new InvalidArchive('cut_end')
   const excess = tail.length - (last + SIZE.end + tail.readUInt16LE(last + 20))
   throw excess < 0

@@ -1,5 +1,5 @@
 // Reads a conversion's pages for its certificate, as exported and as Markdown, with code
-// independent of the converter, on any thread.
+// independent of the engine, on any thread.
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { readSync } from 'node:fs'

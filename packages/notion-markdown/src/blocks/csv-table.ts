@@ -40,7 +40,7 @@ export function addTable(database: Database, flow: Flow): void {
   const width = database.rows.reduce((most, { length }) => Math.max(most, length), 0)
   if (width === 0) return
   const head = Array.from({ length: width }, (_, column) => textOf(header[column] ?? ''))
-  const children = rows.map((row) => new CsvRow(row, claimPage(database, row[0] ?? '', flow)))
+  const children = rows.map((row) => new CsvRow(row, takePage(database, row[0] ?? '', flow)))
   flow.add({ type: 'table', children: [rowOf(head), ...children] })
   flow.section.tables?.push({
     id: flow.section.database,
@@ -49,8 +49,8 @@ export function addTable(database: Database, flow: Flow): void {
     columns: head.map((cell) => ({ name: plainText(cell), type: null, isPictured: false })),
     rows: children.map((row) => rowOfText(row.inline())),
   })
-  // In an export without folders, any page may have a row's title; stronger claims decide.
-  for (const page of database.namesakes()) flow.links.claimPage(page, 1)
+  // In an export without folders, any page may have a row's title; stronger signs decide.
+  for (const page of database.namesakes()) flow.links.addSubPageKey(page, 1)
 }
 
 /** TABLE of the values of check boxes in CSV. */
@@ -108,16 +108,16 @@ export function hiddenRows(
 
 /** A cell; the title links to the row's page. */
 function cellOf(database: Database, value: string, column: number, flow: Flow): Inline[] {
-  return column > 0 ? textOf(value) : titleCell(value, claimPage(database, value, flow))
+  return column > 0 ? textOf(value) : titleCell(value, takePage(database, value, flow))
 }
 
 /** An empty title is shown as in Notion. */
 const shownTitle = (value: string): string => (value.trim() === '' ? 'Untitled' : value)
 
-/** Claims the page of the next row with this title. @returns its key */
-function claimPage(database: Database, title: string, { links }: Flow): string | undefined {
+/** Takes the page of the next row with this title, which is a sub-page. @returns its key */
+function takePage(database: Database, title: string, { links }: Flow): string | undefined {
   const page = database.pageOf(shownTitle(title))
-  if (page !== undefined) links.claimPage(page, 1)
+  if (page !== undefined) links.addSubPageKey(page, 1)
   return page
 }
 

@@ -20,7 +20,10 @@ import { readCallout } from './callout.ts'
 export function readFigure(element: Element, flow: Flow): void {
   if (hasClass(element, 'callout')) return readCallout(element, flow)
   if (hasClass(element, 'link-to-page'))
-    flow.links.claim(attribute(find(element, 2, ({ name }) => name === 'a') ?? element, 'href'), 3)
+    flow.links.addSubPage(
+      attribute(find(element, 2, ({ name }) => name === 'a') ?? element, 'href'),
+      3,
+    )
   const inner = element.children.filter((node) => !isCaption(node))
   const first = inner.find((node): node is Element => typeof node !== 'string')
   const captions = [...(first?.children ?? []), ...element.children].filter(isCaption)

@@ -15,7 +15,7 @@ export function readTable(element: Element, flow: Flow): void {
   if (rows.length === 0) return
   const grid = layOutGrid(rows)
   const isDatabase = hasClass(element, 'collection-content')
-  if (isDatabase) for (const { row } of rows) claimRow(row, flow)
+  if (isDatabase) for (const { row } of rows) addRowPage(row, flow)
   const columns = isDatabase ? itemAt(grid, 0).map((cell) => cell && typeOfColumn(cell)) : null
   const cells = grid.map((places) =>
     places.map((cell, x) => {
@@ -117,12 +117,12 @@ function titlesOf(rows: readonly Row[]): string[] {
   })
 }
 
-/** A database shows the pages of its rows as its own. An empty title is shown as in Notion. */
-function claimRow(row: Element, { links, section }: Flow): void {
+/** The pages of a database's rows are its sub-pages. An empty title is shown as in Notion. */
+function addRowPage(row: Element, { links, section }: Flow): void {
   const title = find(row, 1, (cell) => hasClass(cell, 'cell-title'))
   const link = title && find(title, 3, ({ name }) => name === 'a')
   if (!link) return
-  links.claim(attribute(link, 'href'), section.isInline ? 2 : 3)
+  links.addSubPage(attribute(link, 'href'), section.isInline ? 2 : 3)
   if (!link.children.some(isWord)) link.children.push('Untitled')
 }
 

@@ -1,5 +1,5 @@
 // The contents of a page: counts, and a digest of everything in order. Two readers that share no
-// code with the converter create one each, from the export and from the Markdown.
+// code with the engine create one each, from the export and from the Markdown.
 
 /** TABLE of the blocks that both readers can distinguish. */
 export const BLOCK_KINDS = [

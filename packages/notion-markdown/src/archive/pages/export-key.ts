@@ -19,7 +19,7 @@ export interface KeyOptions {
 /**
  * The key of an export and its conversion: a SHA-256 of the paths, sizes and CRC-32s of its files,
  * in the order of the archive's directory (a part's files count by its own directory), of the
- * options, and of the converter. No content is read.
+ * options, and of the engine. No content is read.
  *
  * @returns hexadecimal; null if the archive is invalid
  */
