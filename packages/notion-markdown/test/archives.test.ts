@@ -247,7 +247,10 @@ const SITEMAPS: { name: string; entries: EntrySpec[]; sitemap: string | null }[]
   },
   {
     name: 'at the root rather than in a folder',
-    entries: ['A/index.html', 'index.html'].map((name) => ({ name, data: sitemapHtml() })),
+    entries: [
+      page,
+      ...['A/index.html', 'index.html'].map((name) => ({ name, data: sitemapHtml() })),
+    ],
     sitemap: 'index.html',
   },
   {
