@@ -513,7 +513,7 @@ test('addresses on a computer, as browsers save them, lead to the pages and file
   })
   assert.equal(
     document,
-    `# Home\n\n[Kid](#kid)\n\n[b](Home%20${id(1)}/a%20b.pdf) [c](file:///C:/x/Home%20${id(1)}/gone.pdf) [d](FILE:///C:/Kid%20${id(2)}.html)\n\n---\n\n# Kid\n\n[up](#home)\n`,
+    `# Home\n\n[Kid](#kid)\n\n[b](Home%20${id(1)}/a%20b.pdf) [c](file:///C:/x/Home%20${id(1)}/gone.pdf) [d](#kid)\n\n---\n\n# Kid\n\n[up](#home)\n`,
   )
 })
 
@@ -768,6 +768,32 @@ test('names that macOS repacked, or that the exporter encoded twice, are found',
   })
   assert.match(text, /\[e\]\(#einführung\)/)
   assert.match(text, /!\[\]\(%25D0%25BA\.jpg\)/)
+})
+
+test('pages and files whose names a Windows archiver has garbled are found by the ids in them', async (t) => {
+  const garbled = `\u00f4\u00f7 ${id(1)}`
+  const body = `${link(`%E6%97%A5%20${id(1)}/%E6%9C%AC%20${id(2)}.html#x`, 'sub')}<img src="%E6%97%A5%20${id(1)}/a.png"/><p><a href="%E6%97%A5%20${id(1)}/b.pdf">b</a></p>`
+  const document = await convert(
+    t,
+    {
+      [`${garbled}.html`]: page(1, '日', body),
+      [`${garbled}/\u00e7 ${id(2)}.html`]: page(
+        2,
+        '本',
+        `<a href="../%E6%97%A5%20${id(1)}.html">up</a>`,
+      ),
+      [`${garbled}/a.png`]: 'png',
+      [`${garbled}/b.pdf`]: 'one',
+      [`Other ${id(1)}/b.pdf`]: 'another with the same id',
+    },
+    { format: 'json' },
+  )
+  const { markdown, pages } = JSON.parse(document) as Document
+  assert.match(markdown, /^\[sub\]\(#本\)$/m)
+  assert.match(markdown, /^\[up\]\(#日\)$/m)
+  const [, image, file] = pages.flatMap(({ assets }) => [null, ...assets])
+  assert.deepEqual(image, { path: `${garbled}/a.png`, kind: 'image', in_archive: true })
+  assert.deepEqual(file, { path: `日 ${id(1)}/b.pdf`, kind: 'file', in_archive: false })
 })
 
 test('a chain of a thousand pages does not recurse deeply', async (t) => {
