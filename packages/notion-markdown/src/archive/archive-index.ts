@@ -6,7 +6,6 @@ import type { ExportPage } from './listing.ts'
 import { pathKey } from './names.ts'
 
 const ID_LENGTH = 32
-const ID = /^[0-9a-f]{32}$/
 const ID_IN_NAME = /([0-9a-f]{32})\.html?$/i
 const ID_INSIDE = /<article\s(?:[^<>]*?\s)?id=["']?([0-9a-f-]{32,36})\b/i
 
@@ -40,56 +39,28 @@ export async function indexArchive(
     pages.add(pathKey(path))
     byId.set(id, pathKey(path))
   }
-  const byIds = new FilesByIds(opened.files)
   const archive: Archive = {
     page: (path) => (pages.has(pathKey(path)) ? pathKey(path) : byId.get(idInName(path) ?? '')),
     pageById: (id) => byId.get(id),
-    file: (path) => opened.files.get(pathKey(path)) ?? byIds.get(path),
+    file: (path) => {
+      const { files } = opened
+      return files.get(pathKey(path)) ?? files.get(besidePage(path, byId) ?? '')
+    },
   }
   return { archive, unlisted }
 }
 
 /**
- * A path with only the ids of its folders' names, if it has any: titles are garbled if an archiver
- * has no letters for them.
+ * A path below the page that owns its folder, by the id in the folder's name: titles are garbled if
+ * an archiver has no letters for them.
  */
-function idsOf(path: string): string | undefined {
+function besidePage(path: string, pageById: ReadonlyMap<string, string>): string | undefined {
   const names = path.split('/')
-  let hasId = false
-  for (const [i, name] of names.slice(0, -1).entries()) {
-    const id = name.slice(-ID_LENGTH)
-    if (!ID.test(id)) continue
-    names[i] = id
-    hasId = true
+  for (let i = names.length - 2; i >= 0; i--) {
+    const page = pageById.get(names[i]?.slice(-ID_LENGTH) ?? '')
+    if (page !== undefined) return [page.replace(/\.html?$/i, ''), ...names.slice(i + 1)].join('/')
   }
-  return hasId ? names.join('/') : undefined
-}
-
-/** Files by the ids in their folders' names. */
-class FilesByIds {
-  readonly #files: ReadonlyMap<string, string>
-  /** Made when a file is missed; null where several files have the same ids. */
-  #byIds: Map<string, string | null> | undefined
-
-  constructor(files: ReadonlyMap<string, string>) {
-    this.#files = files
-  }
-
-  get(path: string): string | undefined {
-    const ids = idsOf(path)
-    if (ids === undefined) return undefined
-    this.#byIds ??= this.#make()
-    return this.#byIds.get(ids) ?? undefined
-  }
-
-  #make(): Map<string, string | null> {
-    const byIds = new Map<string, string | null>()
-    for (const stored of this.#files.values()) {
-      const ids = idsOf(stored)
-      if (ids !== undefined) byIds.set(ids, byIds.has(ids) ? null : stored)
-    }
-    return byIds
-  }
+  return undefined
 }
 
 /**
