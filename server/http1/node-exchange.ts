@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { lingeringClose } from './lingering-close.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
 import { fieldLines, NO_BYTES, type RawHeaders, nameAt, valueAt } from './header-fields.ts'
+import { CONTINUE, keepProbing } from './probes.ts'
 import { RawConnection, switchingHead } from './raw-connection.ts'
 import { asksForWebSocket } from './websocket/handshake.ts'
 
@@ -117,15 +118,46 @@ export class NodeExchange implements HttpExchange, RequestBody {
     const announce = (): void => {
       if (!outgoing.writableEnded) watcher.onShutdown?.()
     }
+    const unwatchEnd = this.#watchEnd()
     const onClose = (): void => {
       socket.off(SHUTDOWN_EVENT, announce)
+      unwatchEnd()
       if (!outgoing.writableFinished) watcher.onClose()
     }
     socket.once(SHUTDOWN_EVENT, announce)
     outgoing.on('drain', onDrain).on('finish', onFinish).on('close', onClose)
     this.#unwatch = () => {
       socket.off(SHUTDOWN_EVENT, announce)
+      unwatchEnd()
       outgoing.off('drain', onDrain).off('finish', onFinish).off('close', onClose)
+    }
+  }
+
+  /**
+   * Treats a caller that stops sending as `ServerConnection` does: Node's server would keep the
+   * response open, also for one that is gone. @returns stops watching
+   */
+  #watchEnd(): () => void {
+    const [outgoing, { socket }] = [this.#outgoing, this.#incoming]
+    let stop: (() => void) | undefined
+    const probe = (): void => {
+      // Only if it is this response's turn.
+      if (!outgoing.headersSent) outgoing.socket?.write(CONTINUE, 'latin1')
+    }
+    const startProbes = (): void => {
+      if (!outgoing.headersSent) stop = keepProbing(probe)
+    }
+    const onEnd = (): void => {
+      if (outgoing.writableEnded) return
+      const canBeProbed = !outgoing.headersSent && this.#incoming.httpVersionMinor > 0
+      if (canBeProbed || outgoing.socket === null) startProbes()
+      else socket.destroy()
+    }
+    if (socket.readableEnded) startProbes()
+    else socket.once('end', onEnd)
+    return () => {
+      socket.off('end', onEnd)
+      stop?.()
     }
   }
 

@@ -16,6 +16,7 @@ import {
   RequestParser,
   type RequestHead,
 } from './request-parser.ts'
+import { probeAgain } from './probes.ts'
 import { closeAtOnce, closeInTurn } from './reset-turns.ts'
 import { networkPrefix } from '../common/client-info.ts'
 import type { Owner, RouterTurns } from './turns.ts'
@@ -300,7 +301,10 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     if (!exchange.canBeProbed) return void this.socket.destroy()
     this.#halfClosed = true
     exchange.readBody()
-    if (this.#exchange === exchange) exchange.probe()
+    if (this.#exchange !== exchange) return
+    exchange.probe()
+    const { ends } = this.#context.turns
+    probeAgain(() => ends.schedule(this.#owner, () => this.#probe()))
   }
 
   /** Ends a connection whose caller has stopped sending before the body was complete. */

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import { scheduleFlush, type BatchWriter } from './write-batch.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
 import { fieldLines, NO_BYTES, valueOf, type RawHeaders } from './header-fields.ts'
+import { CONTINUE } from './probes.ts'
 import { RawConnection, switchingHead, type RawSource } from './raw-connection.ts'
 import type { RequestHead, RequestParser } from './request-parser.ts'
 import { asksForWebSocket } from './websocket/handshake.ts'
@@ -35,7 +36,6 @@ export interface ConnectionHandle {
   detach(): RawSource | null
 }
 
-const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const CLOSE = 'Connection: close\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const [CR, LF] = [13, 10]
@@ -281,7 +281,6 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
 
   /**
    * Probes a caller that has closed its sending side: if it is gone, its system sends a reset.
-   * Callers ignore an unexpected `100 Continue` (RFC 9110, section 15.2).
    */
   probe(): void {
     if (this.canBeProbed && this.#pendingHead === '')

@@ -2,7 +2,7 @@
 // been used by then.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent, get, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { chunk, head, type Call } from '../../support/providers/fake.ts'
@@ -44,9 +44,23 @@ const MOMENTS: {
   },
 ]
 
-for (const { name, plays, waits, tokens } of MOMENTS) {
+const CASES = MOMENTS.flatMap((moment) => [
+  { ...moment, isShared: false },
+  { ...moment, name: `${moment.name}, on a connection that began elsewhere`, isShared: true },
+])
+
+for (const { name, plays, waits, tokens, isShared } of CASES) {
   test(`a disconnect by the caller cancels the provider's work: ${name}`, async (t) => {
     const served = await startServed(t, plays)
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    t.after(() => agent.destroy())
+    if (isShared) {
+      const [livez] = (await once(
+        get({ port: served.port, host: '127.0.0.1', path: '/livez', agent }),
+        'response',
+      )) as [IncomingMessage]
+      await livez.resume().toArray()
+    }
     const { secret } = await served.key()
     const path = `/proxy?url=${encodeURIComponent(`${ANTHROPIC}/v1/messages`)}`
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
@@ -55,7 +69,7 @@ for (const { name, plays, waits, tokens } of MOMENTS) {
       host: '127.0.0.1',
       method: 'POST',
       path,
-      agent: false,
+      agent,
       headers,
     })
     request.on('error', () => {})
@@ -64,6 +78,7 @@ for (const { name, plays, waits, tokens } of MOMENTS) {
     request.end('{"model":"claude","stream":true,"messages":[]}')
     await until(() => served.fake.requests.length === 1)
     await waits(responded)
+    assert.equal(request.reusedSocket, isShared)
     request.destroy()
     await until(() => served.fake.requests[0]!.abandoned)
     const rows = () => served.running.store.db.selectFrom('requests').selectAll().execute()
@@ -71,6 +86,34 @@ for (const { name, plays, waits, tokens } of MOMENTS) {
     const [row] = await rows()
     assert.deepEqual([row!.state, row!.tokens_in, row!.model], ['aborted', tokens, 'claude'])
   })
+}
+
+test('a disconnect before the response is noticed in less than half a second', async (t) => {
+  const served = await startServed(t, (call) => call.gone())
+  const { secret } = await served.key()
+  const noticed: number[] = []
+  for (let i = 0; i < 3; i++) {
+    const socket = connect({ port: served.port, host: '127.0.0.1' })
+    socket.write(requestWith(secret))
+    await until(() => served.fake.requests.length === i + 1)
+    const left = performance.now()
+    socket.destroy()
+    await until(() => served.fake.requests[i]!.abandoned)
+    noticed.push(performance.now() - left)
+  }
+  // A busy machine may delay one.
+  assert.ok(Math.min(...noticed) < 500, `noticed after ${noticed.map(Math.round).join(', ')} ms`)
+})
+
+function requestWith(secret: string): string {
+  const body = '{"model":"claude","stream":true,"messages":[]}'
+  return [
+    `POST /proxy?url=${encodeURIComponent(`${ANTHROPIC}/v1/messages`)} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${secret}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}\r\n\r\n${body}`,
+  ].join('\r\n')
 }
 
 test('the provider gets nothing, or nothing more, from a caller that has disconnected', async () => {
@@ -113,19 +156,14 @@ test('a half-closed caller gets its response, even a stream', async (t) => {
     call.write('0\r\n\r\n')
   })
   const { secret } = await served.key()
-  const body = '{"model":"claude","stream":true,"messages":[]}'
-  const socket = connect({ port: served.port, host: '127.0.0.1', allowHalfOpen: true })
-  socket.end(
-    [
-      `POST /proxy?url=${encodeURIComponent(`${ANTHROPIC}/v1/messages`)} HTTP/1.1`,
-      'Host: x',
-      `Authorization: Bearer ${secret}`,
-      'Content-Type: application/json',
-      `Content-Length: ${body.length}\r\n\r\n${body}`,
-    ].join('\r\n'),
-  )
-  const text = Buffer.concat((await socket.toArray()) as Buffer[]).toString()
-  assert.match(text, /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)*HTTP\/1\.1 200 /)
-  assert.equal(text.split('message_start').length - 1, 6)
-  assert.ok(text.endsWith('\r\n0\r\n\r\n'))
+  const livez = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
+  for (const before of ['', livez]) {
+    const socket = connect({ port: served.port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.end(before + requestWith(secret))
+    const text = Buffer.concat((await socket.toArray()) as Buffer[]).toString()
+    const own = before === '' ? text : text.slice(text.indexOf('HTTP/1.1', 1))
+    assert.match(own, /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)*HTTP\/1\.1 200 /)
+    assert.equal(own.split('message_start').length - 1, 6)
+    assert.ok(own.endsWith('\r\n0\r\n\r\n'))
+  }
 })
