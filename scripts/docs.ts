@@ -25,7 +25,7 @@ const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
   ],
   upstreams: [
     'Provider addresses',
-    "Connect to another address than the provider's own: your gateway, a region, a test server. Callers keep using the provider's own address.",
+    "Connect to another address than the provider's own: a region, a relay, a test server. Callers keep using the provider's own address. Add a gateway that serves several models as a provider instead (`TOLLMARK_PROVIDERS`): only there are keys with `models` refused what makes a gateway run another model.",
   ],
 }
 
