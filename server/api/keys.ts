@@ -239,7 +239,7 @@ function rotateRoute(store: Store, proxied: Proxied): Route {
     query: AccountScopeParams,
     body: RotationInput,
     response: ok('The key, with its new secret', NewKeySchema),
-    problems: ['key_not_found', 'key_revoked', 'key_is_child'],
+    problems: ['key_not_found', 'key_revoked', 'key_is_child', 'too_many_secrets'],
     act: async ({ params, query, body, caller, now }) => {
       const account = resolveAccountScope(caller, query.account)
       const key = await rotateKey(

@@ -43,6 +43,7 @@ export const ERRORS = {
   too_many_uploads: { status: 429, title: 'Too many uploads or conversions at once' },
   too_many_requests: { status: 429, title: 'Too many requests at once' },
   too_many_child_keys: { status: 429, title: 'The key has too many child keys' },
+  too_many_secrets: { status: 429, title: 'The key has too many secrets that still work' },
   too_many_keys: { status: 429, title: 'The account has too many keys' },
   quota_exceeded: { status: 429, title: 'Quota used up' },
   headers_too_large: { status: 431, title: 'The headers of the request are too large' },

@@ -131,7 +131,7 @@ class StoredKeys {
 
   #replaceKey(row: KeyRow, shared: readonly SharedName[], secrets: readonly StoredSecret[]): void {
     const key = cachedKey(row, shared)
-    this.#held.set(row)
+    this.#held.set(row, secrets.length)
     this.#parents.set(key.id, key)
     this.#replace(key.id, key, secrets)
     for (const child of this.#children.get(key.id)?.values() ?? []) this.#narrow(key, child)
@@ -142,7 +142,7 @@ class StoredKeys {
     if (siblings === undefined) this.#children.set(parentId, (siblings = new Map()))
     const child = { parts: childParts(row), parentSecret: row.parent_secret ?? '', secrets }
     siblings.set(row.id, child)
-    this.#held.set(row)
+    this.#held.set(row, secrets.length)
     if (siblings.size % FORGET_STEP === 0) this.#forgetEnded(siblings, row.created_at)
     const parent = this.#parents.get(parentId)
     // If the parent is not here yet, it has changed since and comes later in the list.

@@ -13,16 +13,20 @@ export const MAX_HELD = 32 * 2 ** 20
 /** What a key takes besides its lists, counted in the same way. */
 const PER_KEY = 1_000
 
+/** What each further secret of a key takes. */
+const PER_SECRET = 400
+
 /** The sizes of the keys in memory, children included. */
 export class HeldKeys {
   readonly #keys = new Map<string, { readonly account: string; readonly size: number }>()
   readonly #totals = new Map<string, number>()
 
   /** Counts a key instead of its earlier state. */
-  set(row: KeyRow): void {
+  set(row: KeyRow, secrets: number): void {
     this.delete(row.id)
     const lists = row.revoked_at === null ? [row.models, row.allowed_origins, row.providers] : []
-    const size = lists.reduce((sum, list) => sum + (list?.length ?? 0), PER_KEY)
+    const own = PER_KEY + Math.max(0, secrets - 1) * PER_SECRET
+    const size = lists.reduce((sum, list) => sum + (list?.length ?? 0), own)
     this.#keys.set(row.id, { account: row.account_id, size })
     this.#totals.set(row.account_id, this.of(row.account_id) + size)
   }

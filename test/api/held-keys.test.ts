@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { MAX_HELD } from '../../server/keys/held-keys.ts'
 import type { NewKey } from '../../server/keys/key-record.ts'
 import { listKeys } from '../../server/keys/key-list.ts'
+import { MAX_SECRETS } from '../../server/keys/rotation.ts'
 import type { KeyRow } from '../../server/store/schema.ts'
 import {
   assertProblem,
@@ -116,6 +117,25 @@ test('a member can have as many keys as fit into its share of the memory', async
   // Keys that are in no list any more take no memory.
   assert.equal((await send(bob.secret, 'POST', 'keys/purge', { status: ['expired'] })).status, 200)
   assert.equal((await send(bob.secret, 'POST', 'keys', { name: 'more' })).status, 201)
+})
+
+test('a key has a bounded number of secrets', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token({ scopes: ['manage'] })
+  const send = (path: string, body: object) =>
+    call(server.url, `/api/v1/keys${path}`, {
+      method: 'POST',
+      token,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const { id } = (await send('', { name: 'one' })).json<NewKey>()
+  const rotate = (grace_seconds: number) => send(`/${id}/rotate`, { grace_seconds })
+  for (let i = 1; i < MAX_SECRETS; i++) assert.equal((await rotate(60)).status, 200)
+  assertProblem(await rotate(60), 429, 'too_many_secrets')
+  // Without a grace period, it is left with one.
+  assert.equal((await rotate(0)).status, 200)
+  assert.equal((await rotate(60)).status, 200)
 })
 
 test('a search for keys by model reads a few lists in each turn', async (t) => {
