@@ -7,7 +7,10 @@ import { beginsDirective } from './directives.ts'
  * TABLE of blocks that the start of a line could begin: the test, and the lines that it applies to.
  * The backslash goes before the first character that is not a digit.
  */
-const LINE_STARTS: readonly { test: RegExp; only?: 'first' | 'later' | 'item' }[] = [
+const LINE_STARTS: readonly {
+  test: RegExp
+  only?: 'first' | 'later' | 'item' | 'later in item'
+}[] = [
   { test: /^#{1,6}(?=[ \t]|$)/ }, // heading
   { test: /^>/ }, // quote
   { test: /^[-+*](?=[ \t]|$)/, only: 'first' }, // item
@@ -15,6 +18,7 @@ const LINE_STARTS: readonly { test: RegExp; only?: 'first' | 'later' | 'item' }[
   { test: /^(?:-+|=+)[ \t]*$/, only: 'later' }, // underline of a heading
   { test: /^\d{1,9}(?=[.)](?:[ \t]|$))/, only: 'first' }, // numbered item
   { test: /^0{0,8}1(?=[.)](?:[ \t]|$))/, only: 'later' },
+  { test: /^\d{1,9}(?=[.)][ \t])/, only: 'later in item' }, // an item to some readers, such as marked
   { test: /^`{3,}[^`]*$/ }, // fence
   { test: /^[-:| \t]+$/, only: 'later' }, // the line below a table's header
   { test: /^\[[ \txX]\](?=[ \t]|$)/, only: 'item' }, // to-do
@@ -60,12 +64,10 @@ function escapeLineStart(
   }
   if (draft.syntax.directives && beginsDirective(text.slice(from, end))) escapes[from] = 1
   for (const row of LINE_STARTS) {
-    if (
-      row.only === 'item'
-        ? position !== 'item' || from > 0
-        : row.only !== undefined && (row.only === 'first') !== (from === 0)
-    )
-      continue
+    const isItem = row.only === 'item' || row.only === 'later in item'
+    if (isItem && position !== 'item') continue
+    const isFirst = row.only === 'first' || row.only === 'item'
+    if (row.only !== undefined && isFirst !== (from === 0)) continue
     if (row.test.test(line)) escapes[from + line.search(/\D/)] = 1
   }
 }
