@@ -283,7 +283,7 @@ async function whenKnown(
     const known = await key
     if (!socket.isClosed) connectWith(known)
   } catch (error) {
-    socket.fail(error)
+    if (!socket.isClosed) socket.fail(error)
   }
 }
 

@@ -214,6 +214,17 @@ describe('a key that comes later', () => {
       assert.equal(FakeSocket.last, null)
     }
   })
+
+  test('a key function that fails after an early close adds no events', async () => {
+    const failed = Promise.withResolvers<string>()
+    const told: string[] = []
+    const socket = new (create({ apiKey: () => failed.promise }))(REALTIME)
+    for (const name of ['error', 'close']) socket.addEventListener(name, () => told.push(name))
+    socket.close()
+    failed.reject(new Error('signed out'))
+    await settled()
+    assert.deepEqual(told, ['error', 'close'])
+  })
 })
 
 test('the AI SDK takes it beside `fetch`', () => {
