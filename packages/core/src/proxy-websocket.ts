@@ -98,7 +98,7 @@ export class ProxySocket {
   readonly OPEN = 1
   readonly CLOSING = 2
   readonly CLOSED = 3
-  /** The requested address: the provider's. */
+  /** The requested address in serialized form: the provider's. */
   readonly url: string
   // The types of the AI SDK's `webSocket` option.
   onopen: ((event: unknown) => void) | null = null
@@ -216,10 +216,11 @@ export interface ProxyWebSocketConstructor {
  * provider's credentials are dropped, and the proxy's key is set in a subprotocol, because browsers
  * cannot set headers. Messages, close codes and everything else are the provider's.
  *
- * Opened directly, without the proxy's key: addresses that `bypass` names, and those at the proxy's
- * origin but not its endpoint. The constructor throws a TypeError if `proxyUrl` is not an address,
- * an Error if there is no key, and the platform's errors. If `apiKey` is a function that fails, the
- * socket emits `error` and is closed with 1006.
+ * Opened directly, without the proxy's key: addresses at other origins that `bypass` names, and
+ * those at the proxy's origin but not its endpoint; at the proxy's origin, `bypass` is not asked.
+ * The constructor throws a TypeError if `proxyUrl` is not an address, an Error if there is no key,
+ * what `apiKey` throws, and the platform's errors. If the promise of `apiKey` rejects, the socket
+ * emits `error` and is closed with 1006.
  */
 export function createProxyWebSocket(config: ProxyWebSocketConfig): ProxyWebSocketConstructor {
   const Inner: InnerConstructor = config.webSocket ?? globalThis.WebSocket
@@ -268,9 +269,21 @@ export function createProxyWebSocket(config: ProxyWebSocketConfig): ProxyWebSock
 
   return class extends ProxySocket {
     constructor(url: string | URL, protocols: string | string[] = [], options: SocketOptions = {}) {
-      super(String(url))
+      super(serialized(String(url)))
       connect(this, typeof protocols === 'string' ? [protocols] : [...protocols], options)
     }
+  }
+}
+
+/**
+ * The address as the platform's own parser writes it. One that a Request cannot have, such as one
+ * with a user name, is unchanged, because the inner constructor may take it.
+ */
+function serialized(url: string): string {
+  try {
+    return new Request(url).url
+  } catch {
+    return url
   }
 }
 

@@ -107,6 +107,43 @@ describe('where it connects', () => {
       assert.deepEqual([url, protocols], [address, [KEY]])
     }
   })
+
+  test('the proxy is known by its address, however that is written', () => {
+    const socket = new (create())('WSS://Proxy.Test:443/ai/proxy/api.x.ai/v1/stt')
+    assert.equal(socket.url, 'wss://proxy.test/ai/proxy/api.x.ai/v1/stt')
+    const { url, protocols } = FakeSocket.last!.opened
+    assert.deepEqual([url, protocols], [socket.url, [KEY]])
+  })
+
+  test('an address relative to the page is wrapped, or gets the key at the proxy', (t) => {
+    const { Request } = globalThis
+    t.after(() => Object.assign(globalThis, { Request }))
+    const OfPage = class extends Request {
+      constructor(input: string) {
+        super(new URL(input, 'https://page.test'))
+      }
+    }
+    Object.assign(globalThis, { Request: OfPage })
+    const Socket = create({ proxyUrl: '/ai' })
+    for (const [address, wanted] of [
+      ['/ai/proxy/api.x.ai/v1/stt', 'wss://page.test/ai/proxy/api.x.ai/v1/stt'],
+      [
+        '//other.test/a',
+        `wss://page.test/ai/proxy?url=${encodeURIComponent('https://other.test/a')}`,
+      ],
+    ] as const) {
+      assert.ok(new Socket(address))
+      const { url, protocols } = FakeSocket.last!.opened
+      assert.deepEqual([url, protocols], [wanted, [KEY]])
+    }
+  })
+
+  test('what the platform cannot read is left to the inner constructor', () => {
+    for (const url of ['/socket', 'wss://'])
+      assert.deepEqual(opened(url, ['a']), { url, protocols: ['a'], options: undefined })
+    const url = 'wss://user:password@other.test/socket'
+    assert.equal(opened(url, [], { bypass: () => true }).url, url)
+  })
 })
 
 describe('the key', () => {
