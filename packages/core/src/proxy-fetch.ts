@@ -123,8 +123,9 @@ function isRequest(input: Input): input is Request {
   return typeof input === 'object' && 'url' in input
 }
 
+/** A body that can be sent only once: Node's `fetch` also takes its own streams, and generators. */
 const isStream = (body: unknown): boolean =>
-  body != null && typeof body === 'object' && 'getReader' in body
+  body != null && typeof body === 'object' && ('getReader' in body || Symbol.asyncIterator in body)
 
 /**
  * Whether the proxy itself rejected the key; a provider's 401 has another value in this header.

@@ -1,6 +1,7 @@
 // Keys from a function, which is called for each request, and again if the proxy rejects the first
 // key.
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { createProxyFetch, type ApiKey } from '@proxy-sdk/core'
 import { startProxied } from '../../../test/packages/proxied.ts'
@@ -76,7 +77,7 @@ describe('a function as the key', () => {
     name: string,
     first: [number, Record<string, string>?],
     second: string,
-    body?: () => ReadableStream,
+    body?: () => NonNullable<RequestInit['body']>,
   ][] = [
     ['the same key again', [401, OF_THE_PROXY], 'tmk_1'],
     ['no key the second time', [401, OF_THE_PROXY], ''],
@@ -93,6 +94,7 @@ describe('a function as the key', () => {
       'tmk_2',
       () => new ReadableStream({ start: (controller) => controller.close() }),
     ],
+    ["one of Node's streams", [401, OF_THE_PROXY], 'tmk_2', () => Readable.from(['once'])],
   ]
   for (const [name, first, second, body] of FINAL) {
     test(`is not retried: ${name}`, async () => {
