@@ -517,6 +517,27 @@ test('addresses on a computer, as browsers save them, lead to the pages and file
   )
 })
 
+test('a sitemap that a browser saved keeps its pages, and its web addresses', async (t) => {
+  const saved = 'file:///C:/Users/me/Export'
+  const entry = (label: string, href: string) =>
+    `<li><ul id="id::"><a href="${href}">${label}</a></ul></li>`
+  const document = await convert(t, {
+    'index.html': sitemapOf(
+      '<p>Workspace name: Notes</p>',
+      entry('A', `${saved}/A%20${id(1)}.html`) +
+        entry('B', `\n${saved}/B%20\n${id(2)}.html`) +
+        entry('Web', ` https://www.notion.so/\n${id(3)} `) +
+        entry('Gone', `${saved}/Gone%20${id(4)}.html`),
+    ),
+    [`A ${id(1)}.html`]: page(1, 'A', ''),
+    [`B ${id(2)}.html`]: page(2, 'B', ''),
+  })
+  assert.equal(
+    document,
+    `# Notes\n\n- [A](#a)\n- [B](#b)\n- [Web](https://www.notion.so/${id(3)})\n- Gone\n\n---\n\n# A\n\n---\n\n# B\n`,
+  )
+})
+
 test('a sitemap with its details above the list takes its name and id from them', async (t) => {
   const details = (id: string) =>
     `<h3>Workspace details:</h3><p>Workspace identifier: ${id}</p><p>Workspace name: ACME HQ</p>`

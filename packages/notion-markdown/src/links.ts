@@ -180,8 +180,7 @@ export class Links {
    */
   resolve(source: string | undefined, kind: Asset['kind']): string | null {
     if (source === undefined) return null
-    // Browsers drop these before they read the scheme.
-    const href = this.#exported(source.replace(/[\t\n\r]/g, '').trim())
+    const href = this.#exported(source)
     if (href === '' || href === NO_TARGET) return null
     // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
     const scheme = SCHEME.exec(href.replace(/[\u0000-\u0020]/g, ''))?.[1]?.toLowerCase()
@@ -206,18 +205,16 @@ export class Links {
   }
 
   /** The page of the archive that an address leads to, else an address that others can follow. */
-  target(href: string | undefined): { page: string | null; url: string | null } {
-    const page = href === undefined ? undefined : this.#keyOf(href)
+  target(source: string | undefined): { page: string | null; url: string | null } {
+    const href = this.#exported(source ?? '')
+    const page = this.#keyOf(href)
     if (page !== undefined) return { page, url: null }
-    return { page: null, url: href !== undefined && /^https?:/i.test(href) ? href : null }
+    return { page: null, url: /^https?:/i.test(href) ? href : null }
   }
 
   /** Records that the page shows another one as its sub-page. */
   addSubPage(href: string | undefined, certainty: Certainty): void {
-    const key =
-      href === undefined
-        ? undefined
-        : this.#keyOf(this.#exported(href.replace(/[\t\n\r]/g, '').trim()))
+    const key = href === undefined ? undefined : this.#keyOf(this.#exported(href))
     if (key !== undefined) this.addSubPageKey(key, certainty)
   }
 
@@ -247,10 +244,13 @@ export class Links {
   }
 
   /**
-   * An address within the export. Browsers that save a page write where it was on that computer: it
-   * means the page or file of the export with the longest path that this address ends in.
+   * An address as browsers read it, within the export. Browsers that save a page write where it was
+   * on that computer: it means the page or file of the export with the longest path that this
+   * address ends in.
    */
-  #exported(href: string): string {
+  #exported(source: string): string {
+    // Browsers drop these before they read the scheme.
+    const href = source.replace(/[\t\n\r]/g, '').trim()
     if (!this.#archive || !/^file:/i.test(href)) return href
     const all = href.split(/[/\\]/)
     for (const segments = all.slice(-MAX_SAVED_DEPTH); segments.length > 0; segments.shift()) {
