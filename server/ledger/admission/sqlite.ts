@@ -251,9 +251,10 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
       const woken = limiter.waiting.splice(0)
       for (const pending of woken.slice(0, MAX_WOKEN)) this.submit(pending)
       if (woken.length <= MAX_WOKEN) continue
-      // The order is kept: those that have waited longest come first.
-      limiter.waiting = woken.slice(MAX_WOKEN).concat(limiter.waiting)
-      setImmediate(() => this.#wake([limiter]))
+      // If they have to wait again, the outcome of a batch wakes them, and those behind them.
+      const isBlocked = limiter.waiting.length > 0
+      limiter.waiting = limiter.waiting.concat(woken.slice(MAX_WOKEN))
+      if (!isBlocked) setImmediate(() => this.#wake([limiter]))
     }
   }
 
