@@ -22,9 +22,9 @@ export interface LookupResult {
 }
 
 /**
- * How long an unowned name is not looked up again, because clients repeat names in each turn. A new
- * owner in this process is known immediately. If another process creates the object after a request
- * named it here, others can name it for this much longer.
+ * How long a name without an owner counts as unowned before the store is queried again: clients
+ * repeat names in each turn. The owner of an object that this process records is known at once.
+ * Another process's object may count as unowned here for this long.
  */
 const UNKNOWN_TTL_MS = 1_000
 /** Objects that are looked up together, and names in one query. */
@@ -126,10 +126,13 @@ export class OwnerLookup {
     const owners: (ObjectRow | undefined)[] = []
     const kinds = new Set<string>()
     const ids = new Set<string>()
+    const queried = new Set<string>()
     for (const object of objects) {
       const owner = this.#remembered(provider, object)
       owners.push(owner)
-      if (owner === undefined && !this.#isUnknown(cacheKey(provider.id, object.kind, object.id))) {
+      const name = cacheKey(provider.id, object.kind, object.id)
+      if (owner === undefined && !this.#isUnknown(name)) {
+        queried.add(name)
         for (const { kind, id } of candidatesOf(provider, object)) {
           kinds.add(kind)
           ids.add(id)
@@ -142,11 +145,12 @@ export class OwnerLookup {
       const owner = (owners[i] ??= candidatesOf(provider, object)
         .map(({ kind, id }) => found.get(cacheKey(provider.id, kind, id)))
         .find((row) => row !== undefined))
-      // This applies to an item in a range, too: it gets no row of its own later, because it cannot
-      // be named before it is created.
       const name = cacheKey(provider.id, object.kind, object.id)
-      if (owner === undefined) this.#unknown.set(name, performance.now() + UNKNOWN_TTL_MS)
-      else this.#known.set(name, owner)
+      // An item in a range, too: it gets no row of its own later, because nobody can name it before
+      // it is created.
+      if (owner !== undefined) this.#known.set(name, owner)
+      // Without a query, the time would never end for a name that is asked for all the time.
+      else if (queried.has(name)) this.#unknown.set(name, performance.now() + UNKNOWN_TTL_MS)
       if (slices.isOver()) await slices.next()
     }
     return owners
