@@ -89,7 +89,7 @@ export async function setUpByLink(
   if (!isSecret(given, expected))
     throw new Problem(
       'invalid_token',
-      'This is not the link that the server printed. Look for it in the output of "npm start".',
+      'This is not the link that the server printed. Look for it in the output of the server: in its terminal, "journalctl" or "docker logs".',
     )
   const { cookie, session } = createSession(now)
   const account = await setUp(store, who, session, now)

@@ -90,7 +90,7 @@ const OPTION_NAMES: Readonly<Record<string, string>> = {
 const COMMAND_SENTENCES: Partial<Record<ErrorCode, string>> = {
   account_not_found: 'No account has this id. "tollmark accounts list" lists them.',
   credential_not_found:
-    'No stored credential has this id. "tollmark credentials list" lists them; change those from the environment there.',
+    'No stored credential has this id. "tollmark credentials list" lists them; credentials set in the environment can be changed only there.',
   job_not_found: 'No job of this account has this id. "tollmark jobs list" lists them.',
   key_not_found: 'No key of this account has this id. "tollmark keys list" lists them.',
   token_not_found: 'No API token of this account has this id. "tollmark tokens list" lists them.',

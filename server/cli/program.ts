@@ -22,7 +22,7 @@ export function createProgram(): Parser {
       let parser = groups.get(group)
       if (parser === undefined) {
         parser = createParser(group, GROUPS[group] ?? '')
-        parser.addHelpText('after', '\nWithout a command, it lists.')
+        parser.addHelpText('after', '\nWithout a command, lists all.')
         groups.set(group, parser)
         program.addCommand(parser)
       }
@@ -36,7 +36,7 @@ function createParser(name: string, description: string): Parser {
   const parser = new Parser(name).description(description)
   return parser
     .helpCommand('help [command]', 'explain a command')
-    .helpOption('-h, --help', 'explain this')
+    .helpOption('-h, --help', 'show this help')
     .exitOverride()
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => {}, writeErr: () => {} })

@@ -315,7 +315,7 @@ const TRUNCATED_UPLOAD = [
 /** TABLE of the errors of Node's parser, in our words. */
 const NODE_CLIENT_ERRORS: Readonly<Record<string, readonly [ServerErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request are too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The head of the request took too long.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The head of the request took too long to arrive.'],
 }
 
 function clientErrorOf(

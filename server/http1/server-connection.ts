@@ -170,7 +170,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.#isTimedOut = false
     if (!isLate || this.socket.destroyed) return
     if (this.#state === 'head' && this.parser.unread.length > 0)
-      this.#sendError('request_timeout', 'The head of the request took too long.')
+      this.#sendError('request_timeout', 'The head of the request took too long to arrive.')
     else this.socket.destroy()
   }
 

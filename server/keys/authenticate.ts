@@ -56,11 +56,11 @@ function verify(keys: KeyCache, credential: string): VerifiedCredential | string
   if (API_TOKEN.test(credential))
     return 'This is an API token, which works only under /api. Send a proxy key, which begins with tmk_.'
   if (secret === undefined || publicId === undefined)
-    return 'The API key is not valid. A proxy key begins with tmk_; check that it was copied completely.'
+    return 'The proxy key is not valid. A proxy key begins with tmk_; check that it was copied completely.'
   const found = keys.find(publicId)
   const matches = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? EMPTY_HASH)
   if (!matches || found === undefined || found.key.revoked)
-    return 'The API key is not valid. It may have been revoked.'
+    return 'The proxy key is not valid. It may have been revoked.'
   if (verified.size >= MAX_VERIFIED) verified.clear()
   const accepted = { ok: true, key: found.key } as const
   const fresh = { publicId, found, accepted }
@@ -94,13 +94,13 @@ export function authenticate(
     return {
       ok: false,
       code: 'api_key_disabled',
-      message: `The API key is disabled. ${ANOTHER_KEY}`,
+      message: `The proxy key is disabled. ${ANOTHER_KEY}`,
     }
   if (key.expiresAt !== null && key.expiresAt <= now)
     return {
       ok: false,
       code: 'api_key_expired',
-      message: `The API key has expired. ${ANOTHER_KEY}`,
+      message: `The proxy key has expired. ${ANOTHER_KEY}`,
     }
   if (found.expiresAt !== null && found.expiresAt <= now)
     return {
@@ -117,8 +117,8 @@ export function authenticate(
       code: 'origin_not_allowed',
       message:
         origin === undefined
-          ? 'The API key is only for web pages of its allowed origins, and this request names no origin.'
-          : 'The API key may not be used from this origin.',
+          ? 'The proxy key is only for web pages of its allowed origins, and this request names no origin.'
+          : 'The proxy key may not be used from this origin.',
     }
   }
   return accepted

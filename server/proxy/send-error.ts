@@ -142,7 +142,10 @@ function credentialOf({ exchange: { headers }, route }: RequestContext): string 
 /** The response to an unexpected error. */
 function toGatewayError(error: unknown): GatewayError {
   return transientProblem(error) === undefined
-    ? new GatewayError('internal_error', 'The proxy failed. The caller knows nothing more.')
+    ? new GatewayError(
+        'internal_error',
+        'The proxy failed. Give the operator the X-Proxy-Request-Id of this response.',
+      )
     : serviceUnavailable('The database does not answer at the moment.')
 }
 

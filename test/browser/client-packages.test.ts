@@ -305,7 +305,7 @@ test('a page can read an error and how long to wait', async (t) => {
       )
   }, apiKey)
   assert.ok(limited !== null && typeof limited === 'object', String(limited))
-  assert.match(limited.message, /^The API key allows 1 request a minute/)
+  assert.match(limited.message, /^The proxy key allows 1 request a minute/)
   assert.ok(Number(limited.wait) > 0)
 })
 

@@ -192,7 +192,7 @@ test('a page that fails is reported, the document is written, and the exit code 
     [
       1,
       'One.zip: 2 words, 0 tables, 1 difference\n' +
-        'tollmark: One.zip: one page could not be converted. The document says why in its place.\n' +
+        'tollmark: One.zip: one page could not be converted. The document gives the reason where the page would be.\n' +
         'Good.html: 2 words, 0 tables, 0 lost\n',
     ],
   )

@@ -15,5 +15,5 @@ test('each group on its own says what its list says, with and without options', 
   }
   assert.deepEqual(await run('requests'), await run('requests', 'list'))
   const explained = await run('requests', '--help')
-  assert.match(explained.out, /\nCommands:\n[^]*\nWithout a command, it lists\.\n/)
+  assert.match(explained.out, /\nCommands:\n[^]*\nWithout a command, lists all\.\n/)
 })

@@ -73,7 +73,8 @@ test("413 names the limit for the file's kind, or both limits if the file was no
     await detailOf(form(file('Export.zip', zipOf(50 * MB + 1, PAGE)))),
     /^The file is larger than 50 MB, the limit for a ZIP archive\.$/,
   )
-  const both = /^The upload is too large\. An HTML file may have 10 MB, a ZIP archive 50 MB\.$/
+  const both =
+    /^The upload is too large\. An HTML file may be up to 10 MB, a ZIP archive up to 50 MB\.$/
   assert.match(await detailOf(form(file('Page.html', pageOf(55 * MB)))), both)
   assert.match(
     await detailOf(form(file('Page.html', PAGE), file('x', Buffer.alloc(52 * MB), 'other'))),

@@ -78,7 +78,7 @@ for (const major of MAJORS) {
       const { message, retryable, headers } = await said(model)
       assert.match(
         message,
-        /^The API key allows 1 request a minute\. The next one can pass in \d\d? seconds?\.$/,
+        /^The proxy key allows 1 request a minute\. The next one can pass in \d\d? seconds?\.$/,
       )
       assert.equal(retryable, true)
       assert.ok(Number(headers['retry-after-ms']) > 0)

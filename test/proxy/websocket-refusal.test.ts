@@ -25,7 +25,7 @@ test('a WebSocket is refused with a sentence, and the connection stays usable', 
   assert.match(openai, /X-Proxy-Error: upgrade_not_supported\r\n/i)
   assert.match(
     openai,
-    /\{"error":\{"message":"The proxy knows no WebSocket at this address[^"]+","type":"invalid_request_error","param":null,"code":"upgrade_not_supported"\}\}/,
+    /\{"error":\{"message":"The proxy does not support WebSockets at this address[^"]+","type":"invalid_request_error","param":null,"code":"upgrade_not_supported"\}\}/,
   )
   assert.match(openai, /HTTP\/1\.1 200 /)
   const google = await raw(

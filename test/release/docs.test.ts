@@ -84,6 +84,8 @@ const OTHERS = new Set([
   'NEXT_PUBLIC_AI_PROXY_URL',
   'AI_PROXY_KEY',
   'AI_PROXY_URL',
+  'AI_PROXY_KEY_ID',
+  'AI_PROXY_MINT_TOKEN',
 ])
 
 test('every setting that a page names exists', () => {

@@ -30,7 +30,7 @@ export const ACCOUNTS: readonly Command[] = [
   }),
   apiCommand({
     name: 'accounts create',
-    summary: 'create an account for tokens and keys, without a sign-in',
+    summary: 'create an account for tokens and keys that cannot sign in',
     creates: true,
     options: [
       { flags: '--name <name>', summary: 'its name (required)' },

@@ -149,7 +149,7 @@ interface SideFiles {
 
 function convertError({ shown: name }: Input, pages: number): string {
   const what = pages === 1 ? 'one page' : `${pages} pages`
-  return `${name}: ${what} could not be converted. The document says why in ${pages === 1 ? 'its place' : 'their places'}.`
+  return `${name}: ${what} could not be converted. The document gives the reason where ${pages === 1 ? 'the page' : 'each page'} would be.`
 }
 
 /** Converts one input. Its temporary files are deleted however it ends. */

@@ -121,7 +121,7 @@ export const KEYS: readonly Command[] = [
       ACCOUNT_OPTION,
       {
         flags: '--status <status>',
-        summary: 'only those',
+        summary: 'only keys with this status',
         choices: ['active', 'disabled', 'expired', 'revoked'],
       },
       { flags: '--search <text>', summary: 'only keys whose name contains this' },

@@ -54,7 +54,7 @@ const FILTER: readonly Option[] = [
   { flags: '--provider <id>', summary: 'only for this provider' },
   {
     flags: '--state <state>',
-    summary: 'only these',
+    summary: 'only requests in this state',
     choices: ['reserved', 'settled', 'aborted', 'unknown'],
   },
   { flags: '--status <status>', summary: 'a status such as 429, or a class such as 4xx' },

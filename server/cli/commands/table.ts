@@ -22,7 +22,7 @@ import { VERIFY } from './verify.ts'
 
 /** TABLE of command groups. */
 export const GROUPS: Readonly<Record<string, string>> = {
-  keys: 'proxy keys, which open /proxy',
+  keys: 'proxy keys, for calling providers',
   tokens: 'API tokens, which open the API',
   accounts: 'accounts, their plans and roles',
   requests: 'the ledger of proxied requests',

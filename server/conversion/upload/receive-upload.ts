@@ -278,7 +278,7 @@ function tooLarge(kind: FileKind, limits: UploadLimits): Problem {
 function formTooLarge({ maxHtml, maxZip }: UploadLimits): Problem {
   return new Problem(
     'file_too_large',
-    `The upload is too large. An HTML file may have ${megabytes(maxHtml)}, a ZIP archive ${megabytes(maxZip)}.`,
+    `The upload is too large. An HTML file may be up to ${megabytes(maxHtml)}, a ZIP archive up to ${megabytes(maxZip)}.`,
   )
 }
 

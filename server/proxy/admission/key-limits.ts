@@ -94,7 +94,7 @@ export const nextPasses = (waitMs: number): string =>
 export function rateLimitExceeded(rpm: number, wait: number): GatewayError {
   return new GatewayError(
     'rate_limit_exceeded',
-    `The API key allows ${counted(rpm, 'request')} a minute. ${nextPasses(wait)}`,
+    `The proxy key allows ${counted(rpm, 'request')} a minute. ${nextPasses(wait)}`,
     [
       'Retry-After',
       String(Math.ceil(wait / 1000)),

@@ -42,9 +42,7 @@ export function scannerFor(
     const isForm = rule.multipart === true || rule.formJson !== undefined
     const boundary = strict && !isForm ? null : boundaryOf(type)
     if (boundary === null)
-      return unknownModel(
-        'The body is multipart in a form in which its model cannot be determined.',
-      )
+      return unknownModel('The proxy cannot find the model in this multipart body.')
     const watch = parts ?? new PartReader(findings)
     if (rule.formJson !== undefined)
       return new FormJsonBody(boundary, rule.formJson, new JsonBody(places, strict, findings), {

@@ -84,7 +84,10 @@ function refusalOf({ code, detail }: Problem): GatewayError {
     return new GatewayError('rate_limit_exceeded', detail, ['Retry-After', '60'])
   if (code === 'invalid_field')
     return new GatewayError('model_not_allowed', 'This key may no longer use the model.')
-  return new GatewayError('invalid_api_key', 'The API key has ended.')
+  return new GatewayError(
+    'invalid_api_key',
+    'The proxy key has expired, or was disabled or revoked.',
+  )
 }
 
 /** The shape of a minting endpoint that we respond for; null for every other request. */

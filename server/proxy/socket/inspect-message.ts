@@ -304,7 +304,7 @@ export class MessageInspector {
     if (!scope.all && this.#models.length === 0)
       throw new GatewayError(
         'model_not_allowed',
-        `Name the model first (${this.#row.naming.map((place) => `\`${place}\``).join(' or ')}). The API key is limited to certain models.`,
+        `Name the model first (${this.#row.naming.map((place) => `\`${place}\``).join(' or ')}). The proxy key is limited to certain models.`,
       )
   }
 }

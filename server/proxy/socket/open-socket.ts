@@ -46,7 +46,7 @@ export function socketOf(
   if (row === undefined || method !== 'GET')
     throw new GatewayError(
       'upgrade_not_supported',
-      'The proxy knows no WebSocket at this address. Use an endpoint of the provider that answers over HTTP.',
+      'The proxy does not support WebSockets at this address. Use an endpoint of the provider that answers over HTTP.',
     )
   const handshake = body === null ? readHandshake(headers) : null
   if (handshake === null)

@@ -75,7 +75,7 @@ const CLOSE_CODES: Partial<Readonly<Record<GatewayErrorCode, number>>> = {
 }
 
 const NO_RESPONSES =
-  'A response has begun, on a socket for transcription or translation alone. Open one for a conversation.'
+  'This socket is only for transcription or translation, but a response has begun. Open a socket for a conversation.'
 
 /** One socket, from its handshake to its end. */
 export class SocketSession implements ClientListener, UpstreamListener {
@@ -142,7 +142,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     const { rows, limits, inspector } = this.#parts
     try {
       if (!inspector.isWithin(socket.authenticate()))
-        return this.#refuse('model_not_allowed', 'The API key may no longer use this model.')
+        return this.#refuse('model_not_allowed', 'The proxy key may no longer use this model.')
     } catch (error) {
       return this.#refuseError(error)
     }
@@ -172,7 +172,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
       return this.#refuse(refusal.code, 'The ledger cannot be written at the moment.')
     this.#refuse(
       refusal.code,
-      `The API key allows ${counted(this.#parts.rpm ?? 0, 'request')} a minute, counting each response of a socket. ${nextPasses(refusal.wait)}`,
+      `The proxy key allows ${counted(this.#parts.rpm ?? 0, 'request')} a minute, counting each response of a socket. ${nextPasses(refusal.wait)}`,
     )
   }
 
@@ -184,7 +184,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
   #refuseError(error: unknown): void {
     if (error instanceof GatewayError) return this.#refuse(error.code, error.message)
     this.#parts.log.error('A message of a socket could not be inspected.', error)
-    this.#refuse('internal_error', 'The proxy failed. The caller knows nothing more.')
+    this.#refuse('internal_error', 'The proxy failed. Tell the operator the time.')
   }
 
   onFull(): void {

@@ -37,7 +37,14 @@ export function readIdentity(pem: string): KeyObject {
   return readKey(pem, createPrivateKey, 'private')
 }
 
-function readKey(pem: string, read: (pem: string) => KeyObject, kind: string): KeyObject {
+/** Arguments of `openssl` that make a key: a public one from the private one. */
+const MAKES = { private: 'genpkey -algorithm X25519', public: 'pkey -in PRIVATE_KEY -pubout' }
+
+function readKey(
+  pem: string,
+  read: (pem: string) => KeyObject,
+  kind: keyof typeof MAKES,
+): KeyObject {
   try {
     const key = read(pem)
     if (key.asymmetricKeyType === 'x25519') return key
@@ -45,7 +52,7 @@ function readKey(pem: string, read: (pem: string) => KeyObject, kind: string): K
     // Throws the error below.
   }
   throw new SetupError(
-    `The file holds no ${kind} X25519 key in PEM. "openssl genpkey -algorithm X25519" makes one.`,
+    `The file holds no ${kind} X25519 key in PEM. "openssl ${MAKES[kind]}" makes one.`,
   )
 }
 

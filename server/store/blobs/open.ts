@@ -19,7 +19,7 @@ export async function openBlobs(
   if (s3Bucket === null) {
     if (s3Endpoint !== null)
       throw new SetupError(
-        'S3_ENDPOINT is set and S3_BUCKET is not. Set it to the bucket for files.',
+        'S3_ENDPOINT is set and S3_BUCKET is not. Set S3_BUCKET to the bucket for files.',
       )
     return folderBlobs(join(data, 'blobs'))
   }

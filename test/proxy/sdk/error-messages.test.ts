@@ -40,7 +40,7 @@ const keyAfter =
 const TABLE: Refused[] = [
   {
     code: 'invalid_api_key',
-    says: /^The API key is not valid\. A proxy key begins with tmk_/,
+    says: /^The proxy key is not valid\. A proxy key begins with tmk_/,
     secret: () => Promise.resolve('sk-of-somebody-else'),
   },
   {
@@ -50,24 +50,24 @@ const TABLE: Refused[] = [
   },
   {
     code: 'invalid_api_key',
-    says: /^The API key is not valid\. It may have been revoked\./,
+    says: /^The proxy key is not valid\. It may have been revoked\./,
     secret: keyAfter(({ running }, id) => revokeKey(running.store, id, null, Date.now())),
   },
   {
     code: 'api_key_disabled',
-    says: /^The API key is disabled\. Use another one,/,
+    says: /^The proxy key is disabled\. Use another one,/,
     secret: keyAfter(({ running }, id) =>
       changeKey(running.store, id, null, { disabled: true }, Date.now()),
     ),
   },
   {
     code: 'api_key_expired',
-    says: /^The API key has expired\. Use another one,/,
+    says: /^The proxy key has expired\. Use another one,/,
     secret: keyWith({ expires_at: 1 }),
   },
   {
     code: 'origin_not_allowed',
-    says: /^The API key is only for web pages of its allowed origins, and this request names no origin\./,
+    says: /^The proxy key is only for web pages of its allowed origins, and this request names no origin\./,
     secret: keyWith({ allowed_origins: ['https://app.test'] }),
   },
   {
@@ -77,7 +77,7 @@ const TABLE: Refused[] = [
   },
   {
     code: 'rate_limit_exceeded',
-    says: /^The API key allows 1 request a minute\. The next one can pass in \d\d? seconds?\.$/,
+    says: /^The proxy key allows 1 request a minute\. The next one can pass in \d\d? seconds?\.$/,
     secret: async (served) => {
       const { secret } = await served.key({ rpm: 1 })
       await served.send(secret, 'https://api.openai.com/v1/models', { method: 'GET' })

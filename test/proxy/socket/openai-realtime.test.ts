@@ -166,7 +166,7 @@ test('a response on a transcription socket is recorded as such', async () => {
   client.send({ type: 'response.create' })
   const { code, reason } = await client.closed
   assert.equal(code, 1008)
-  assert.match(reason, /^A response has begun, on a socket for transcription/)
+  assert.match(reason, /^This socket is only for transcription or translation/)
 })
 
 test('over HTTP/1.0 no socket is opened with the provider', async () => {
