@@ -62,8 +62,11 @@ const STARTS =
   'blockquote|pre|hr|br|img|a|b|i|strong|em'
 const MARKUP = new RegExp(`^<(?:!doctype(?:\\s+html\\b|\\s*>)|(?:${STARTS})(?:[\\s/>]|$))`, 'i')
 
-/** Formats that begin with only printable characters, but are not text: PDF, PostScript, RTF. */
-const BINARY_SIGNATURES = /^(?:%PDF-|%!PS|\{\\rtf)/
+/**
+ * Formats that begin with only printable characters, but are not text, or not HTML's: PDF,
+ * PostScript, RTF, pages that browsers save as one file (MHTML, Safari's web archive).
+ */
+const OTHER_SIGNATURES = /^(?:%PDF-|%!PS|\{\\rtf|From: <Saved by |bplist00)/
 
 /**
  * Bytes that do not occur in text (MIME Sniffing Standard, "binary data byte"), except controls
@@ -82,7 +85,7 @@ const HEAD = 4096
  */
 export function looksLikeHtml(bytes: Uint8Array, fileName = ''): boolean {
   const head = new TextDecoder(marked(bytes) ?? 'latin1').decode(bytes.subarray(0, HEAD))
-  if (bytes.length === 0 || BINARY_SIGNATURES.test(head)) return false
+  if (bytes.length === 0 || OTHER_SIGNATURES.test(head)) return false
   return (
     MARKUP.test(skipProlog(head)) ||
     (/\.html?$/i.test(fileName) && /<[a-z!/]/i.test(head) && !BINARY.test(head))
