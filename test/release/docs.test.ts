@@ -138,8 +138,8 @@ test('docs/proxy.md has a row for every provider, with its id and the variable o
     )
 })
 
-test('docs/operations.md says for each table where it would be on several PostgreSQL servers', () => {
-  const page = read('docs/operations.md')
+test('ARCHITECTURE.md says for each table where it would be on several PostgreSQL servers', () => {
+  const page = read('ARCHITECTURE.md')
   const section = page.split('### More than one PostgreSQL server')[1]?.split('\n## ')[0] ?? ''
   const named = [...section.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),

@@ -8,8 +8,8 @@ export const upstreamVariable = (id: string): string =>
   `TOLLMARK_UPSTREAM_${id.toUpperCase().replaceAll('-', '_')}`
 
 /** TABLE of the credentials of providers, by provider. */
-export const credentials = mapValues(PROVIDER_CREDENTIALS, (name) =>
-  setting(name, credential, null, 'The credential for this provider.', { secret: true }),
+export const credentials = mapValues(PROVIDER_CREDENTIALS, (name, id) =>
+  setting(name, credential, null, `The credential for the provider ${id}.`, { secret: true }),
 )
 
 /** TABLE of the addresses that override the providers' own, by provider. */
@@ -19,7 +19,7 @@ export const upstreams = mapValues(PROVIDER_CREDENTIALS, (_, id) =>
     upstreamVariable(id),
     dialled,
     null,
-    "Connect to this address instead of the provider's own, which callers keep using.",
+    `Connect to this address instead of that of the provider ${id}, which callers keep using.`,
     { secret: true },
   ),
 )

@@ -30,7 +30,7 @@ export const server = {
     'TOLLMARK_ROLE',
     choice('all', 'web', 'worker'),
     'all',
-    'What this process does: serve requests (web), run jobs (worker), or both.',
+    'What this process does: serve requests (web), run jobs (worker), or both (all).',
   ),
   logLevel: setting(
     'LOG_LEVEL',
