@@ -1,6 +1,6 @@
 // A converted document: its Markdown beside a preview.
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { countAssets, withAssets } from '../archive.ts'
 import type { Certified } from '../api/convert.ts'
@@ -117,7 +117,7 @@ interface DownloadsProps {
   file: string
   text: string
   href: string | undefined
-  /** File name of the document alone. */
+  /** The name of its format, for the button that downloads it alone. */
   source: string
 }
 
@@ -129,8 +129,10 @@ function Downloads({ archive, file, text, href, source }: DownloadsProps) {
     staleTime: Infinity,
   })
   const alone = !assets.data
-  const save = async (archive: Blob): Promise<void> =>
-    downloadBlob(file.replace(/\.\w+$/, '.zip'), await withAssets(archive, file, text))
+  const save = useMutation({
+    mutationFn: async (archive: Blob) =>
+      downloadBlob(file.replace(/\.\w+$/, '.zip'), await withAssets(archive, file, text)),
+  })
   return (
     <>
       <Button
@@ -141,9 +143,17 @@ function Downloads({ archive, file, text, href, source }: DownloadsProps) {
         {alone ? 'Download' : `${source} only`}
       </Button>
       {archive !== null && assets.data !== undefined && assets.data > 0 && (
-        <Button leftSection={<Icon name="download" size={16} />} onClick={() => void save(archive)}>
+        <Button
+          leftSection={<Icon name="download" size={16} />}
+          onClick={() => save.mutate(archive)}
+        >
           Download with {counted(assets.data, 'file')} (.zip)
         </Button>
+      )}
+      {save.isError && save.variables === archive && (
+        <span className={css.why} role="alert">
+          The archive's files could not be read. Convert it again to download them.
+        </span>
       )}
     </>
   )

@@ -416,7 +416,7 @@ test('several files are converted in turn, within the limits of the server, and 
   await browser.getByRole('heading', { name: 'First.md' }).waitFor({ state: 'detached' })
 })
 
-test('a ZIP is converted with its pictures', async (t) => {
+test('a ZIP is converted with its pictures, and says so if they cannot be read', async (t) => {
   const site = await shareSite()
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.goto(`${site.url}/convert`)
@@ -454,4 +454,10 @@ for n in z.namelist(): print(n, hashlib.sha1(z.read(n)).hexdigest())`,
     `Home/text.txt ${sha('words '.repeat(500))}`,
   ])
   assert.match(stdout, /^Export\.md /)
+
+  // As after the user has moved the archive.
+  await browser.evaluate(`Blob.prototype.arrayBuffer = () => Promise.reject(new DOMException(''))`)
+  await browser.getByRole('button', { name: 'Download with 2 files (.zip)' }).click()
+  await browser.getByRole('alert').getByText('files could not be read').waitFor()
+  assert.deepEqual(await cutOff(browser), [])
 })
