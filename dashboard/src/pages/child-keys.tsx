@@ -18,7 +18,7 @@ export function ChildKeys({ id }: { id: string }) {
   return (
     <Card
       title="Child keys"
-      note="Short-lived keys with some of its rights. They share its limit and end with it."
+      note="Short-lived keys with some of this key's rights. They share this key's limit and end with it."
       flush
     >
       <Loaded query={children} rows={2}>

@@ -204,8 +204,8 @@ function LargerPlanHint() {
   return (
     <p className="dimmed">
       You're an administrator. Define a larger plan with the setting <code>TOLLMARK_PLANS</code>,
-      for example <code>{'{"unlimited":{"conversions_per_day":null}}'}</code>, then assign it to
-      your account under <Link href="/accounts">Accounts</Link>.
+      for example <code>{'{"unlimited":{"conversions_per_day":null}}'}</code>, restart the server,
+      then assign it to your account under <Link href="/accounts">Accounts</Link>.
     </p>
   )
 }

@@ -16,7 +16,8 @@ const SCOPES = [
   {
     value: 'manage',
     label: 'Manage',
-    description: 'Everything this dashboard can do, except signing in.',
+    description:
+      'Everything this dashboard can do, except converting (choose Convert too) and signing in.',
   },
   {
     value: 'mint',

@@ -27,8 +27,8 @@ export default function DocsPage() {
       title="API reference"
       lead={
         <>
-          Everything this dashboard does is also available with an API token. Machine-readable:{' '}
-          <a href="/openapi.json">openapi.json</a>
+          Everything this dashboard does, except signing in, is also available with an API token.
+          Machine-readable: <a href="/openapi.json">openapi.json</a>
         </>
       }
     >

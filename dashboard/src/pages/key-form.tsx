@@ -35,7 +35,7 @@ const FIELDS = Object.keys(EMPTY)
 /** TABLE of the stored objects that a key may use. */
 export const OBJECTS: Readonly<Record<Key['objects'], string>> = {
   own: 'Only its own and shared ones',
-  upstream: 'Everything in the provider account',
+  upstream: 'Everything not owned by another key',
 }
 
 const isObjects = (value: string): value is Key['objects'] => Object.hasOwn(OBJECTS, value)

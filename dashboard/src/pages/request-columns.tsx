@@ -24,7 +24,7 @@ const REFUSAL_WORDS: Readonly<Record<string, string>> = {
   rate_limit_exceeded: 'rate limit',
   model_not_allowed: 'model not allowed',
   endpoint_not_allowed: 'endpoint not allowed',
-  upstream_not_allowed: 'address not allowed',
+  upstream_not_allowed: 'provider not allowed',
   origin_not_allowed: 'origin not allowed',
   invalid_api_key: 'invalid key',
   api_key_expired: 'key expired',
@@ -85,7 +85,7 @@ type Row = Pick<
 export const NO_MODEL = {
   request: 'No model named',
   // Most requests are refused before the body is read.
-  refusal: 'Model not read',
+  refusal: 'Model unknown',
 } as const
 
 /** The link that opens the details, clickable anywhere in its row. */

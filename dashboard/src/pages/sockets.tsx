@@ -19,7 +19,7 @@ export default function SocketsPage() {
   return (
     <Page
       title="Sockets"
-      lead="Open WebSockets, oldest first. Each response counts as a request of its key."
+      lead="Open WebSockets, oldest first. Each response, or minute of transcription, translation or speech, counts as a request of its key."
     >
       <Card flush>
         <PagedTable

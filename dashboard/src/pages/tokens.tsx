@@ -38,7 +38,7 @@ export default function TokensPage() {
   return (
     <Page
       title="Tokens"
-      lead="Tokens let programs convert exports and do everything this dashboard does."
+      lead="Tokens let programs convert exports and do everything else this dashboard does, except signing in."
       actions={createButton}
     >
       <Card>

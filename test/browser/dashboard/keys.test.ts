@@ -124,7 +124,7 @@ test("an administrator sets a key's providers, stored objects and read-only flag
   await page.goto(`${site.url}/keys?new=1`)
   await page.getByLabel('Name', { exact: true }).fill('Reader')
   await page.getByLabel('Providers').fill('opnai')
-  await page.getByLabel('Stored objects').selectOption('Everything in the provider account')
+  await page.getByLabel('Stored objects').selectOption('Everything not owned by another key')
   await page.getByLabel('Read-only').check()
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByText('There is no provider').waitFor()
@@ -132,7 +132,7 @@ test("an administrator sets a key's providers, stored objects and read-only flag
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('button', { name: 'Copy and close' }).click()
   await page.getByRole('link', { name: 'Reader' }).click()
-  for (const fact of ['openai', 'Everything in the provider account', 'Read-only'])
+  for (const fact of ['openai', 'Everything not owned by another key', 'Read-only'])
     await page.getByText(fact, { exact: true }).waitFor()
 })
 
