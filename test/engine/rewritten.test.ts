@@ -68,7 +68,7 @@ const REWRITTEN: Readonly<Record<string, (html: string) => string>> = {
   ),
   comments: tags((end, name, source) => `<!-- a > b --><${end}${name}${source}>`),
   'CR LF': (html) => html.replaceAll('\n', '\r\n'),
-  references: text((part) => part.replace(/[^\x00-\x7f]/gu, (char) => `&#${char.codePointAt(0)};`)),
+  references: text((part) => part.replace(/\P{ASCII}/gu, (char) => `&#${char.codePointAt(0)};`)),
   'what a browser saves': (html) =>
     `<!DOCTYPE html>\n<!-- saved from url=(0029)https://www.notion.so/x -->\n${serialize(parse(html))}`,
 }
