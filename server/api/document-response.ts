@@ -256,7 +256,7 @@ export function whenGone(incoming: IncomingMessage, outgoing: ServerResponse): A
   const ask = (): void => {
     if (outgoing.headersSent || incoming.httpVersion === '1.0') return
     asking ??= setInterval(() => {
-      if (!outgoing.headersSent) outgoing.writeContinue()
+      if (!outgoing.headersSent && outgoing.socket !== null) outgoing.writeContinue()
     }, POLL_MS)
   }
   if (socket.readableEnded) ask()

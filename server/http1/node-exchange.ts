@@ -42,6 +42,18 @@ export function upgradeResponse(
   return outgoing
 }
 
+/**
+ * Sends `100 Continue` when it is the turn of a response, unless that has begun by then: Node puts
+ * the head of a response that waits behind another one before all that was written until then.
+ */
+export function writeContinue(outgoing: ServerResponse): void {
+  const write = (): void => {
+    if (!outgoing.headersSent) outgoing.writeContinue()
+  }
+  if (outgoing.socket === null) outgoing.once('socket', write)
+  else write()
+}
+
 /** A request of Node's server as an exchange. It lives as long as the request. */
 export class NodeExchange implements HttpExchange, RequestBody {
   readonly method: string
@@ -162,7 +174,7 @@ export class NodeExchange implements HttpExchange, RequestBody {
   }
 
   writeContinue(): void {
-    if (this.#expecting) this.#outgoing.writeContinue()
+    if (this.#expecting) writeContinue(this.#outgoing)
   }
 
   writeInterim(status: number, reason: string, headers: RawHeaders): void {

@@ -53,6 +53,7 @@ async function start(
       outgoing.end(`node ${incoming.method} ${body}`)
     })
   })
+  server.on('checkContinue', (incoming, outgoing) => server.emit('request', incoming, outgoing))
   const front = openRouter(server, take, limits)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -761,4 +762,27 @@ test('both readers reset a truncated response, because HTTP/1.0 takes a normal c
   const ends = await Promise.all(cut)
   front.destroyBusy()
   assert.deepEqual(await Promise.all(ends.map((end) => end())), ['ECONNRESET', 'ECONNRESET'])
+})
+
+test('100 Continue is sent before the response that it belongs to', async (t) => {
+  const earlier: HttpExchange[] = []
+  const { port } = await start(t, (caller, seen) =>
+    caller.target.endsWith('first') ? void earlier.push(caller) : echo(caller, seen),
+  )
+  const socket = connect({ port, host: '127.0.0.1' })
+  t.after(() => socket.destroy())
+  let text = ''
+  socket.on('data', (bytes: Buffer) => (text += bytes.toString('latin1')))
+  // The first request makes the connection one of Node's server.
+  socket.write(
+    'GET /other HTTP/1.1\r\nHost: x\r\n\r\nGET /proxy/first HTTP/1.1\r\nHost: x\r\n\r\n' +
+      'POST /proxy/second HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello',
+  )
+  await until(() => earlier.length === 1 && text.includes('node GET'))
+  // The second response is complete before the first has begun.
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
+  respond(earlier[0]!, 'first')
+  await until(() => text.endsWith('hello'))
+  const [, behind = ''] = text.split(/(?<=\r\n\r\n)first/)
+  assert.match(behind, /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 200 (?:(?!HTTP)[^])*hello$/)
 })
