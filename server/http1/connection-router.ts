@@ -225,14 +225,13 @@ export class ConnectionRouter implements ServerContext {
   }
 
   #remember(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const { socket, rawHeaders } = incoming
+    const { socket, headers } = incoming
     this.#responses.set(socket, outgoing)
     let pending = this.#pending.get(socket)
     if (pending === undefined) this.#pending.set(socket, (pending = new Set()))
     pending.add(outgoing)
     outgoing.once('close', () => pending.delete(outgoing))
-    // Node's parser has dropped what followed a handshake that it did not release.
-    if (asksForWebSocket(rawHeaders)) outgoing.shouldKeepAlive = false
+    if (headers.upgrade !== undefined) endUnparsed(incoming, outgoing)
   }
 
   #refuseTunnel(socket: Socket): void {
@@ -295,6 +294,21 @@ export class ConnectionRouter implements ServerContext {
 }
 
 function ignore(): void {}
+
+/**
+ * Ends the connection of a request that asks for another protocol, and gets an ordinary response:
+ * Node's parser drops what follows it in the same piece, and reports neither bytes that are not
+ * HTTP nor the end of an incomplete body.
+ */
+function endUnparsed(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { socket } = incoming
+  const onEnd = (): void => {
+    if (!incoming.complete) socket.destroy()
+  }
+  outgoing.shouldKeepAlive = false
+  socket.once('end', onEnd)
+  outgoing.once('close', () => socket.off('end', onEnd))
+}
 
 /**
  * Until its request is read, a connection belongs to its address: an address that opens many delays

@@ -37,6 +37,8 @@ interface Asked {
 const HANDSHAKE =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
 
+const H2C = 'Connection: Upgrade\r\nUpgrade: h2c\r\n'
+
 /** TABLE of what stands behind the request line; the number of a request is in its headers. */
 const KINDS: readonly ((chance: Chance) => { fields: string; body: string; goesOn: boolean })[] = [
   () => ({ fields: '', body: '', goesOn: true }),
@@ -63,7 +65,13 @@ const KINDS: readonly ((chance: Chance) => { fields: string; body: string; goesO
   () => ({ fields: HANDSHAKE, body: '', goesOn: false }),
   () => ({ fields: `${HANDSHAKE}Content-Length: 0\r\n`, body: '', goesOn: false }),
   () => ({ fields: `${HANDSHAKE}Content-Length: 5\r\n`, body: 'hello', goesOn: false }),
-  () => ({ fields: 'Connection: Upgrade\r\nUpgrade: h2c\r\n', body: '', goesOn: false }),
+  () => ({ fields: H2C, body: '', goesOn: false }),
+  () => ({ fields: `${H2C}Content-Length: 5\r\n`, body: 'hello', goesOn: false }),
+  () => ({
+    fields: `${H2C}Transfer-Encoding: chunked\r\n`,
+    body: '2\r\nhe\r\n0\r\nContent-Length: 3\r\n\r\n',
+    goesOn: false,
+  }),
   () => ({ fields: 'Connection: close\r\n', body: '', goesOn: false }),
 ]
 

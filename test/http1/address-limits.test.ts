@@ -175,6 +175,8 @@ test('a finished request frees its slot for the next one on its connection', asy
 test('a request frees its slot however its connection is released', async (t) => {
   const handle = (exchange: HttpExchange): void => {
     exchange.watch({ onDrain() {}, onFinish() {}, onClose() {} })
+    if (exchange.body !== null)
+      return exchange.body.read({ onData() {}, onEnd() {}, onAborted() {} })
     const raw = exchange.target.endsWith('open')
       ? exchange.switchProtocols(['Connection', 'Upgrade', 'Upgrade', 'websocket'])
       : null
@@ -202,6 +204,13 @@ test('a request frees its slot however its connection is released', async (t) =>
   for (const [after, bytes, response] of [
     [true, asks('/proxy/refused', upgrade), / 400 /],
     [true, asks('/proxy/open', upgrade), / 101 /],
+    // Node's parser reports no errors behind a request that asks for another protocol.
+    [
+      true,
+      asks('/proxy/body', 'Connection: Upgrade\r\nUpgrade: h2c\r\nTransfer-Encoding: chunked\r\n') +
+        '2\r\nhe\r\n0\r\nContent-Length: 3\r\n\r\n',
+      / 200 /,
+    ],
     // Nothing tells the second request that its connection is closed but we.
     [false, asks('/never') + asks('/never') + 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', /^$/],
   ] as const)
