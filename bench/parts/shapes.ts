@@ -140,6 +140,7 @@ export const shapes: Shape[] = [
   text('spaces within marks', '<strong> a </strong>'),
   text('many links', '<a href="https://example.com/a_(b)?x=1&amp;y=2">link [x]</a> '),
   text('many equations', equation),
+  text('many equations before digits', `${equation}1`),
   text(
     'equations never ended',
     '<span class="katex"><annotation encoding="application/x-tex">y</annotation><p>x',

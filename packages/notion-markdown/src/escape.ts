@@ -33,9 +33,15 @@ export function escapeLine(written: Draft): string {
 /** A reference is punctuation to a mark beside it, so a semicolon takes its place. */
 function withPunctuation(draft: Draft, references: readonly Reference[]): Draft {
   if (references.length === 0) return draft
-  const chars = draft.text.split('')
-  for (const { at } of references) chars[at] = ';'
-  return { ...draft, text: chars.join('') }
+  const out = new Pieces()
+  let done = 0
+  for (const { at } of references) {
+    out.add(draft.text.slice(done, at))
+    out.add(';')
+    done = at + 1
+  }
+  out.add(draft.text.slice(done))
+  return { ...draft, text: out.toString() }
 }
 
 /**
