@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { Window, WINDOW_MS } from '../../../server/ledger/admission/sliding-window.ts'
+import {
+  askAll,
+  KeyLimiter,
+  wholeWait,
+  Window,
+  WINDOW_MS,
+} from '../../../server/ledger/admission/sliding-window.ts'
 
 /**
  * The rule itself, as slow as it is plain: one more may pass where fewer than N lie in the 60 s up
@@ -146,4 +152,113 @@ test('admissions added in bulk or singly, before or after existing ones, give th
       },
     ),
   )
+})
+
+test('requests that wait ahead, and pending admissions, lengthen the wait by what they take', () => {
+  const window = new Window()
+  for (const time of [0, 10_000, 20_000]) window.add(time)
+  assert.deepEqual(window.ask(3, 30_000, 1), { pass: false, wait: 40_000 })
+  assert.deepEqual(window.ask(5, 30_000, 2), { pass: false, wait: 30_000 })
+  assert.deepEqual(window.ask(5, 30_000, 1), { pass: true })
+  assert.equal(window.fullFor(3, 30_000), 40_000)
+  assert.equal(window.fullFor(4, 30_000), null)
+  window.withdraw()
+  assert.equal(window.fullFor(3, 30_000), 30_000)
+})
+
+test('a wait is whole milliseconds, after the minute has passed, and less than a minute', () => {
+  const cases: [wait: number, whole: number][] = [
+    [0, 1],
+    [0.5, 1],
+    [1, 2],
+    [4_999.999, 5_000],
+    [59_997.2, 59_998],
+    [59_998, 59_999],
+    [59_999, 59_999],
+    [60_000, 59_999],
+  ]
+  for (const [wait, whole] of cases) assert.equal(wholeWait(wait), whole, String(wait))
+})
+
+test('a request passes under all of its limits or takes a place under none', () => {
+  const limiter = fc.record({
+    limit: fc.integer({ min: 1, max: 4 }),
+    times: fc.array(fc.integer({ min: 0, max: 59_999 }), { maxLength: 4 }),
+    pending: fc.integer({ min: 0, max: 3 }),
+    held: fc.integer({ min: 0, max: 2 }),
+  })
+  fc.assert(
+    fc.property(fc.array(limiter, { maxLength: 3 }), (states) => {
+      const now = 60_000
+      const limiters = states.map(({ limit, times, pending, held }, i) => {
+        const one = new KeyLimiter({ id: `key_${i}`, owner: 'key_id', rpm: limit }, `key_${i}`, [])
+        one.window.addAll(Float64Array.from(times))
+        one.window.pending = pending
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only their number counts
+        one.held.push(...(Array(held) as never[]))
+        return one
+      })
+      const taken = states.map(({ times, pending, held }) => times.length + pending + held)
+      const hasRoom = states.map(({ limit }, i) => taken[i]! < limit)
+      const result = askAll(limiters, now)
+      assert.equal(result.pass, hasRoom.every(Boolean))
+      limiters.forEach(({ window }, i) =>
+        assert.equal(window.pending, states[i]!.pending + (result.pass ? 1 : 0)),
+      )
+      if (result.pass) return
+      const waits = states.flatMap(({ limit, times, pending, held }, i) => {
+        const surplus = times.length + pending + held - limit
+        const sorted = times.toSorted((a, b) => a - b)
+        return hasRoom[i]
+          ? []
+          : [surplus < sorted.length ? WINDOW_MS - (now - sorted[surplus]!) : null]
+      })
+      const longest = waits.includes(null) ? null : Math.max(...waits.map(Number))
+      assert.equal(result.wait, longest)
+      assert.equal(waits[limiters.filter((_, i) => !hasRoom[i]).indexOf(result.limiter)], longest)
+    }),
+  )
+})
+
+test('a limiter is idle when a new one would decide the same', () => {
+  const limiter = new KeyLimiter({ id: 'key_1', owner: 'key_id', rpm: 1 }, 'key_1', [])
+  assert.deepEqual([limiter.isBusy, limiter.isIdle(0)], [true, false])
+  limiter.state = 'ready'
+  assert.deepEqual([limiter.isBusy, limiter.isIdle(0)], [false, true])
+  limiter.window.add(0)
+  assert.deepEqual([limiter.isIdle(60_000), limiter.isIdle(60_001)], [false, true])
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only their number counts
+  const request = undefined as never
+  limiter.held.push(request)
+  assert.deepEqual([limiter.isBusy, limiter.isIdle(60_001)], [false, false])
+  limiter.held.pop()
+  limiter.waiting.push(request)
+  assert.deepEqual([limiter.isBusy, limiter.isIdle(60_001)], [true, false])
+})
+
+test('the ring grows while it is wrapped around its end', () => {
+  const window = new Window()
+  const times = Array.from({ length: 100 }, (_, i) => 1_000 * i)
+  times.forEach((time, i) => {
+    // Half of the first sixteen expire, so the next eight are at the beginning of the ring.
+    if (i === 16) assert.equal(window.room(16, WINDOW_MS + 7_001), 8)
+    window.add(time)
+  })
+  const left = times.slice(8)
+  left.forEach((time, i) =>
+    assert.equal(window.fullFor(left.length - i, 67_001), WINDOW_MS - (67_001 - time)),
+  )
+})
+
+test('of thousands of admissions, those of exactly a minute ago count', () => {
+  for (const [older, equal] of [
+    [0, 3],
+    [1, 1_000],
+    [999, 1],
+    [1_000, 1_000],
+  ] as const) {
+    const window = new Window()
+    window.addAll(new Float64Array(older + equal).fill(5).fill(4, 0, older))
+    assert.equal(window.room(5_000, WINDOW_MS + 5), 5_000 - equal)
+  }
 })
