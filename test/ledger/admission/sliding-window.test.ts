@@ -194,7 +194,6 @@ test('a request passes under all of its limits or takes a place under none', () 
         const one = new KeyLimiter({ id: `key_${i}`, owner: 'key_id', rpm: limit }, `key_${i}`, [])
         one.window.addAll(Float64Array.from(times))
         one.window.pending = pending
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only their number counts
         one.held.push(...(Array(held) as never[]))
         return one
       })
@@ -227,7 +226,6 @@ test('a limiter is idle when a new one would decide the same', () => {
   assert.deepEqual([limiter.isBusy, limiter.isIdle(0)], [false, true])
   limiter.window.add(0)
   assert.deepEqual([limiter.isIdle(60_000), limiter.isIdle(60_001)], [false, true])
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only their number counts
   const request = undefined as never
   limiter.held.push(request)
   assert.deepEqual([limiter.isBusy, limiter.isIdle(60_001)], [false, false])
