@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { sweepJobs } from '../../server/conversion/jobs/end-job.ts'
 import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
+import { file, form } from '../support/form.ts'
 import { assertProblem, call, convert, startServer } from '../support/harness.ts'
 import type { ReceivedResponse, TestServer } from '../support/harness.ts'
 import {
@@ -149,6 +150,24 @@ test('a failed job has the same error as a request', async (t) => {
     assertProblem(await resultOf(jobs, token, id), 400, 'invalid_file')
     await until(() => storedFiles(jobs.data).length === 0)
   }
+})
+
+test('a file whose result would be too large is refused, and so is its job', async (t) => {
+  const server = await startServer(t, { ...ASYNC, TOLLMARK_MAX_PAGES: '20KB' })
+  const token = await server.token()
+  const sentence = /^The result would have more than 40,960 bytes/
+  const html = `<h1>${'long '.repeat(800)}</h1>${'<h2>a</h2><p>b</p>'.repeat(40)}`
+  const chunks = { name: 'format', content: 'chunks' }
+  const page = await convert(server.url, token, form(file('Page.html', html), chunks))
+  assertProblem(page, 400, 'invalid_file')
+  assert.match(page.json<{ detail: string }>().detail, sentence)
+  const archive = file('Export.zip', zip({ 'Page.html': html, 'fill.bin': Buffer.alloc(100_000) }))
+  const { id } = (await convert(server.url, token, form(archive, chunks))).json<Job>()
+  const { status, error } = await finished(server.url, token, id)
+  assert.deepEqual([status, error?.code], ['failed', 'invalid_file'])
+  assert.match(error?.detail ?? '', sentence)
+  const { bytes } = await convert(server.url, token, form(file('Page.html', html)))
+  assert.match(bytes.toString(), /^# Page\n\n## long /)
 })
 
 test('other accounts cannot see a job', async (t) => {
