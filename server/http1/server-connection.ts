@@ -57,8 +57,8 @@ export interface ConnectionTimeouts {
 const FINISH_TIMEOUT_MS = 300_000
 /**
  * After an early response (401, 413, 429, …) the rest of the request is slowly drained, so that the
- * caller can read the response: closing immediately would make its system discard it. More than the
- * largest body, but bounded.
+ * caller can read the response: closing immediately would make its system discard it. The bytes
+ * have the default of `TOLLMARK_MAX_BODY`.
  */
 const LINGER_MS = 5_000
 const LINGER_BYTES = 64 * 1_048_576
@@ -84,9 +84,12 @@ const LARGE_READ_BYTES = 32 * 1024
 const BODY_READS_OWNER = { account_id: '', key_id: '' }
 
 /** What the connection waits for: its first request, the rest of a head, the next request, … */
-type ConnectionState = 'first' | 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
+type ConnectionState = 'first' | 'head' | 'next' | 'exchange' | 'linger' | 'taking' | 'close'
 
-/** A caller's connection. It lives until it is closed, or handed to Node's server. */
+/**
+ * A caller's connection. It lives until it is closed, handed to Node's server, or detached because
+ * it switches protocols.
+ */
 export class ServerConnection implements ConnectionHandle, SlowReader {
   readonly socket: Socket
   readonly address: string
@@ -101,9 +104,9 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   #awaitingParse = false
   #handedOver = false
   /** Whether the caller has closed its sending side. */
-  #hasEnded = false
-  /** Whether it may still wait for the response. */
-  #halfClosed = false
+  #receivedFin = false
+  /** Whether a caller that has done so may still wait for the response. */
+  #awaitsAfterFin = false
   #discardedBytes = 0
   /** Pieces of an incomplete head received so far. */
   #headChunks = 0
@@ -148,7 +151,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   checkTimeout(now: number): void {
     // Thousands may be checked at once.
     const { ends } = this.#context.turns
-    if (this.#halfClosed && !this.#isProbing) {
+    if (this.#awaitsAfterFin && !this.#isProbing) {
       this.#isProbing = true
       ends.schedule(this.#owner, () => this.#probe())
     }
@@ -195,7 +198,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   resume(): void {
-    if (this.#halfClosed) return this.#truncated()
+    if (this.#awaitsAfterFin) return this.#truncated()
     if (!this.#paused) return
     this.#paused = false
     if (!this.#awaitingTurn) this.socket.resume()
@@ -225,10 +228,10 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.#releaseSlot?.()
     if (!keepAlive) return this.#close()
     this.#setState('next', this.#context.timeouts.keepAlive)
-    if (!this.#halfClosed) this.resume()
+    if (!this.#awaitsAfterFin) this.resume()
     // A caller may have sent many requests in advance.
     if (this.parser.unread.length > 0) this.#parseInTurn()
-    else this.#parseRequests()
+    else if (this.#awaitsAfterFin) this.#close()
   }
 
   readonly #onData = (bytes: Buffer): void => {
@@ -244,8 +247,8 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       this.#throttle()
     else if (bytes.length >= LARGE_READ_BYTES && this.#exchange !== null && !this.#awaitingTurn)
       this.#yieldTurn()
-    // Nothing reads the body at the moment, so the rest stays in the caller's system.
     if (this.#paused || this.parser.unread.length < MAX_UNREAD_BYTES) return
+    // The rest stays in the caller's system until some of this is read.
     this.#paused = true
     this.socket.pause()
   }
@@ -280,7 +283,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   readonly #onEnd = (): void => {
-    this.#hasEnded = true
+    this.#receivedFin = true
     // What it sent before comes first.
     if (this.#awaitingParse) return
     this.#context.turns.ends.schedule(this.#owner, () => this.#endInTurn())
@@ -294,12 +297,12 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   #endInTurn(): void {
     if (this.socket.destroyed) return
     const exchange = this.#exchange
-    if (exchange?.ended !== false) {
+    if (exchange === null || exchange.ended) {
       exchange?.writeNow()
       return this.#close()
     }
     if (!exchange.canBeProbed) return void this.socket.destroy()
-    this.#halfClosed = true
+    this.#awaitsAfterFin = true
     exchange.readBody()
     if (this.#exchange !== exchange) return
     exchange.probe()
@@ -348,7 +351,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       this.#awaitingParse = false
       if (this.socket.destroyed) return
       this.#parseRequests()
-      if (this.#hasEnded) this.#onEnd()
+      if (this.#receivedFin) this.#onEnd()
     }
     turns.heads.schedule(this.#owner, parse, cost)
   }
@@ -365,7 +368,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     ) {
       const ours = isForPath(this.parser.unread, this.#context.path)
       if (ours === false) {
-        if (!this.#hasEnded) this.#handOver()
+        if (!this.#receivedFin) this.#handOver()
         break
       }
       let head: RequestHead | null = null
@@ -382,19 +385,19 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
         break
       }
       this.#headChunks = 0
-      const leave = this.#context.requestLimits?.acceptRequest(head.headers)
-      if (leave === null) {
+      const releaseSlot = this.#context.requestLimits?.acceptRequest(head.headers)
+      if (releaseSlot === null) {
         this.#sendError(...TOO_MANY_CONNECTIONS)
         break
       }
-      this.#releaseSlot = leave
-      this.#setState('call', Infinity)
+      this.#releaseSlot = releaseSlot
+      this.#setState('exchange', Infinity)
       this.#exchange = new ServerExchange(this, head)
       this.#context.handle(this.#exchange)
     }
     this.#parsing = false
     // No further request can arrive, and Node's server could not read the remaining bytes.
-    if (this.#halfClosed && this.#exchange === null && !this.#handedOver) this.#close()
+    if (this.#awaitsAfterFin && this.#exchange === null && !this.#handedOver) this.#close()
   }
 
   #handOver(): void {
@@ -403,7 +406,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   detach(): RawSource | null {
-    if (this.#hasEnded) return null
+    if (this.#receivedFin) return null
     this.#release()
     slowReads.remove(this)
     this.#exchange = null
@@ -426,11 +429,11 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   #sendError(code: ConnectionErrorCode, message: string): void {
-    const call = this.#exchange
+    const exchange = this.#exchange
     this.#exchange = null
-    call?.writePending()
-    call?.abort()
-    if (call?.headersSent) return void this.socket.destroy()
+    exchange?.writePending()
+    exchange?.abort()
+    if (exchange?.headersSent) return void this.socket.destroy()
     this.socket.write(this.#context.errorResponse(code, message))
     this.#close()
   }
