@@ -18,10 +18,10 @@ export type ConnectionUser = Omit<ResponseEvents, 'onSwitch'> & {
   /** The socket takes more bytes again. */
   onDrain(): void
   /**
-   * Whether bytes that have arrived must wait, because enough were read in this turn of the event
-   * loop; then `read` is called in a later turn.
+   * Calls `read` in a later turn of the event loop if enough was read in this one. @returns whether
+   * it does; else the bytes that have arrived are read now
    */
-  waitsToRead(read: () => void): boolean
+  deferRead(read: () => void): boolean
   /** The connection is gone before the response was complete. */
   onConnectionLost(error: Error): void
   /** Ends the exchange if it has timed out. @param now monotonic milliseconds */
@@ -50,9 +50,9 @@ export class ClientConnection implements ResponseEvents {
   readonly #socketUser: SocketUser
 
   /**
-   * Starts dialling. Bytes are read into one buffer that all connections share; users must copy
-   * what they keep. `onLost` is called when the connection closes. What the upstream has closed is
-   * closed here in the turns `closes`.
+   * Starts dialling. Bytes are read into one buffer that all connections share, so users must copy
+   * what they keep. `onLost` is called when the connection closes or switches protocols. If the
+   * upstream ends it, it is closed when `closes` gives it a turn.
    * @throws {PrivateAddressError} see {@link openSocket}
    */
   constructor(
@@ -75,7 +75,7 @@ export class ClientConnection implements ResponseEvents {
     this.socket = openSocket(destination, this.#socketUser)
     this.socket
       .on('drain', this.#onDrain)
-      .on('end', this.#onEnded)
+      .on('end', this.#onFin)
       .on('error', this.#onError)
       .on('close', this.#onClosed)
   }
@@ -146,7 +146,7 @@ export class ClientConnection implements ResponseEvents {
     // The socket outlives this connection, and must not keep it alive.
     socket
       .off('drain', this.#onDrain)
-      .off('end', this.#onEnded)
+      .off('end', this.#onFin)
       .off('error', this.#onError)
       .off('close', this.#onClosed)
     this.#onLost(this)
@@ -159,13 +159,13 @@ export class ClientConnection implements ResponseEvents {
     // For example, a server's 408 for an idle connection, which belongs to no request.
     if (this.reused && !this.#user.writeStarted)
       return this.#fail(new ProtocolError('the upstream sent bytes before a request'))
-    if (this.#unread.length === 0 && !this.#user.waitsToRead(this.#readWaiting))
+    if (this.#unread.length === 0 && !this.#user.deferRead(this.#readWaiting))
       return this.#parse(chunk)
     // Most have no second piece, and pausing a socket costs as much as reading it.
     if (this.#unread.push(Buffer.from(chunk)) > 1) this.socket.pause()
   }
 
-  /** Reads the bytes that wait, if it still has a user. */
+  /** Parses the bytes that wait. Those behind a complete response close the connection. */
   readonly #readWaiting = (): void => {
     const pieces = this.#unread
     this.#unread = []
@@ -193,12 +193,12 @@ export class ClientConnection implements ResponseEvents {
     this.#error = error
   }
 
-  readonly #onEnded = (): void =>
+  readonly #onFin = (): void =>
     this.#closes.schedule(INTERNAL_OWNER, () => {
-      if (!this.socket.destroyed) this.#end()
+      if (!this.socket.destroyed) this.#endInTurn()
     })
 
-  #end(): void {
+  #endInTurn(): void {
     this.#readWaiting()
     if (this.#user === null) return this.destroy()
     try {

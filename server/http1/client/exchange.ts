@@ -205,7 +205,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     this.#writer?.onDrain()
   }
 
-  waitsToRead(read: () => void): boolean {
+  deferRead(read: () => void): boolean {
     const { reads } = this.#pool
     // A response that switches protocols is read at once: its bytes get another reader.
     if (!reads.isBusy || this.#isAwaitingTurn || this.#request.upgrade === true) return false

@@ -10,7 +10,7 @@ import type { Destination } from './destination.ts'
 
 /** The body of a request to an upstream: buffered bytes, then the rest from the caller. */
 export type OutboundBody = {
-  /** The length in bytes; null: it is sent chunked, as received. */
+  /** The length in bytes; null if the body is sent chunked, because it was received so. */
   length: number | null
   /** The buffered pieces; emptied when the connection has them and they are not needed again. */
   held: readonly Buffer[]
@@ -57,7 +57,7 @@ export type OutboundRequest = {
 /** Up to this size, head and body are sent in one write. */
 const ONE_WRITE_BYTES = 32 * 1024
 
-/** Buffered bytes that may wait in a socket, and bytes that are written in one turn. */
+/** Once a socket has this many bytes waiting, or got them in one turn, buffered pieces wait. */
 const MAX_WAITING_BYTES = 256 * 1024
 
 /**
@@ -78,7 +78,7 @@ export class RequestWriter implements BodySink, BatchWriter {
   readonly #body: OutboundBody | null
   /** The head, until it has been written. */
   #pendingHead: string
-  /** The number of buffered pieces written so far; null while the rest is streamed. */
+  /** The number of buffered pieces written so far; null before it starts, and after the last. */
   #heldIndex: number | null = null
   /** Whether it waits for its turn to write more of them. */
   #awaitingTurn = false
@@ -113,27 +113,27 @@ export class RequestWriter implements BodySink, BatchWriter {
     if (this.#socket.destroyed) return
     const body = this.#body
     if (body === null) {
-      this.#write(NO_BYTES)
+      this.#writeBytes(NO_BYTES)
       this.done = true
       return
     }
     this.#heldIndex = 0
-    this.#sendHeld(body)
+    this.#writeHeld(body)
   }
 
   /**
    * Writes the buffered pieces as fast as the socket accepts them, a few in a turn, and then the
    * rest.
    */
-  #sendHeld(body: OutboundBody): void {
+  #writeHeld(body: OutboundBody): void {
     const { held } = body
-    if (held.length > 1 && !isShort(held)) return this.#writeHeld(body)
+    if (held.length > 1 && !isShort(held)) return this.#scheduleHeld(body)
     const [first] = held
-    if (first !== undefined) this.#send(held.length > 1 ? Buffer.concat(held) : first)
+    if (first !== undefined) this.#writePiece(held.length > 1 ? Buffer.concat(held) : first)
     this.#streamRest(body)
   }
 
-  #writeHeld(body: OutboundBody): void {
+  #scheduleHeld(body: OutboundBody): void {
     if (this.#awaitingTurn) return
     this.#awaitingTurn = true
     this.#schedule(() => {
@@ -141,21 +141,21 @@ export class RequestWriter implements BodySink, BatchWriter {
       if (this.#stopped || this.#socket.destroyed) return
       // One system call for all pieces.
       this.#socket.cork()
-      this.#sendSome(body)
+      this.#writeHeldPieces(body)
       this.#socket.uncork()
     })
   }
 
   /** Writes the pieces of one turn. */
-  #sendSome(body: OutboundBody): void {
+  #writeHeldPieces(body: OutboundBody): void {
     const { held } = body
     let written = 0
     let next = this.#heldIndex ?? 0
     for (let piece = held[next]; piece !== undefined; piece = held[next]) {
-      if (written >= MAX_WAITING_BYTES) return this.#writeHeld(body)
+      if (written >= MAX_WAITING_BYTES) return this.#scheduleHeld(body)
       this.#heldIndex = ++next
       written += piece.length
-      const isTaken = this.#send(piece, body.freesHeld === true)
+      const isTaken = this.#writePiece(piece, body.freesHeld === true)
       // Continues when the socket has drained.
       if (!isTaken && next < held.length && this.#socket.writableLength >= MAX_WAITING_BYTES) return
     }
@@ -170,7 +170,7 @@ export class RequestWriter implements BodySink, BatchWriter {
     if (rest === null) return this.onEnd(body.heldTrailers)
     rest.read(this)
     // No part of the body has arrived yet.
-    if (this.#pendingHead !== '') this.#write(NO_BYTES)
+    if (this.#pendingHead !== '') this.#writeBytes(NO_BYTES)
   }
 
   /**
@@ -194,12 +194,12 @@ export class RequestWriter implements BodySink, BatchWriter {
   /** The socket takes more bytes again. */
   onDrain(): void {
     this.progressed = true
-    if (this.#heldIndex !== null && this.#body !== null) this.#writeHeld(this.#body)
+    if (this.#heldIndex !== null && this.#body !== null) this.#scheduleHeld(this.#body)
     else if (!this.done) this.#body?.rest?.resume()
   }
 
   onData(piece: Buffer): void {
-    if (!this.#send(piece)) this.#body?.rest?.pause()
+    if (!this.#writePiece(piece)) this.#body?.rest?.pause()
     this.#body?.observe?.(piece)
   }
 
@@ -208,8 +208,8 @@ export class RequestWriter implements BodySink, BatchWriter {
     if (body === null) return
     this.progressed = true
     if (body.length === null)
-      this.#write(Buffer.from(`0\r\n${fieldLines(body.trailers(raw))}\r\n`, 'latin1'))
-    else if (this.#pendingHead !== '') this.#write(NO_BYTES)
+      this.#writeBytes(Buffer.from(`0\r\n${fieldLines(body.trailers(raw))}\r\n`, 'latin1'))
+    else if (this.#pendingHead !== '') this.#writeBytes(NO_BYTES)
     this.done = true
   }
 
@@ -217,19 +217,22 @@ export class RequestWriter implements BodySink, BatchWriter {
   onAborted(): void {}
 
   /**
+   * Writes a piece of the body, as a chunk if the body is chunked.
+   *
    * @param isFreed whether the piece's memory may be freed once it is sent
    * @returns false: wait for `onDrain`
    */
-  #send(piece: Buffer, isFreed = false): boolean {
+  #writePiece(piece: Buffer, isFreed = false): boolean {
     this.bytes += piece.length
     this.progressed = true
-    if (this.#body?.length !== null) return this.#write(piece, isFreed)
+    if (this.#body?.length !== null) return this.#writeBytes(piece, isFreed)
     if (piece.length === 0) return true
     const size = Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1')
-    return this.#write(Buffer.concat([size, piece, CRLF]))
+    return this.#writeBytes(Buffer.concat([size, piece, CRLF]))
   }
 
-  #write(bytes: Buffer, isFreed = false): boolean {
+  /** Writes bytes as they are, after the head if that is still pending. */
+  #writeBytes(bytes: Buffer, isFreed = false): boolean {
     const head = this.#pendingHead
     this.writes++
     if (head === '') return isFreed ? writeFreed(this.#socket, bytes) : this.#socket.write(bytes)
