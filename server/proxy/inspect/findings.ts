@@ -57,7 +57,10 @@ export class Findings implements JsonSink {
   hidden: string | null = null
   /** Strict: why the request is refused. */
   problem: InspectionError | null = null
-  /** Lenient: a possible name of an object is too long to check, or there are too many. */
+  /**
+   * Lenient: a part cannot be read reliably, or possible names of objects are too long or too many
+   * to check.
+   */
   unclear = false
   /** Lenient: a key that some servers may read as one that names an object. */
   lookalike = false
@@ -72,7 +75,9 @@ export class Findings implements JsonSink {
   readonly #waiting: Waiting[] = []
   readonly #parts: Part[] = []
   #strings: ByteStrings | null = null
+  /** The cost of the strings that were checked as they arrived. */
   #looked = 0
+  /** The number of models and stored objects so far, repeated ones included. */
   #values = 0
   /** The place of the last model. */
   #modelAt = ''
@@ -354,7 +359,7 @@ export class Findings implements JsonSink {
         this.lookalike = true
     } else if (kind === 'mismatch' || kind === 'text') {
       if (this.problem !== null || (kind === 'text' && places.texts.has(path))) return
-      if (!places.ways.some((way) => way.startsWith(path))) return
+      if (!places.modelPaths.some((place) => place.startsWith(path))) return
       this.problem = unknownModel(
         path === ''
           ? 'The body is not a JSON object.'

@@ -101,8 +101,8 @@ export class Inspection implements SlicedTask {
     )
       return true
     if (!(this.#reader instanceof WordBodyScanner) || isMedia(type)) return false
-    // An upload needs no places: whole ids in it count, and if a row expects bare ids, the body is
-    // JSON.
+    // A body without a type may be an upload, in which only whole ids count. If its row has places
+    // for bare ids, it should be JSON.
     return (
       (type !== '' || this.#places.kinds.length > 0) &&
       this.#pieces.some((piece) => piece.length > 0)
@@ -128,8 +128,8 @@ export class Inspection implements SlicedTask {
   }
 
   /**
-   * The ids that the body mentions, if ids only in prose may be unowned: for a JSON body inspected
-   * unchanged.
+   * The ids that the body mentions. Those that are only in prose may be unowned, if the body is
+   * plain JSON.
    */
   mentionedOutsideProse(): readonly ObjectRef[] {
     const { provider, headers } = this.#question
@@ -145,13 +145,13 @@ export class Inspection implements SlicedTask {
     return objects.concat(withProse(this.#pieces, this.#places.prose, elsewhere, provider.ids))
   }
 
-  /** The result is no longer needed. */
+  /** Stops reading and releases the decoder; the result so far stays. */
   close(): void {
     this.#source?.close()
     this.#source = null
   }
 
-  /** @returns false if the body cannot be decoded */
+  /** @returns false if it refused the body: with two encodings, or one it cannot decode */
   #open(): boolean {
     const encodings = valuesOf(this.#question.headers, 'content-encoding')
     if (encodings.length > 1) this.#refuse(ambiguous('The request has two content encodings.'))

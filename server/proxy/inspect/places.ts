@@ -1,5 +1,5 @@
-// The places where a request names models and stored objects: headers, query, and paths in its
-// body.
+// The places in a request's body that name models and stored objects. Those in its headers and its
+// query are in outside-body.ts.
 import { withoutSecrets } from '../../common/issued-secrets.ts'
 import { type WantedPaths, wantPaths } from '../json/paths.ts'
 import { idOf, NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
@@ -13,12 +13,14 @@ export interface BodyPaths {
   /** Paths that are read if no model must be decided. */
   readonly observed: WantedPaths
   readonly required: ReadonlySet<string>
+  /** Paths of stored objects that may choose the model. */
   readonly stored: ReadonlySet<string>
   readonly texts: ReadonlySet<string>
   /** Paths of prose, each once. */
   readonly prose: readonly string[]
   readonly tools: ToolPaths
   readonly keyedTools: BodyRule['keyedTools']
+  /** The kinds of stored objects, by their paths. */
   readonly objects: ReadonlyMap<string, string>
   /** The kinds of stored objects among them. */
   readonly kinds: readonly string[]
@@ -28,8 +30,8 @@ export interface BodyPaths {
   readonly objectFields: ReadonlySet<string>
   /** The paths of objects. */
   readonly objectPaths: readonly string[]
-  /** Every place on the path to a model or a stored object. */
-  readonly ways: readonly string[]
+  /** The paths that decide the model: of models, stored objects that may choose one, and tools. */
+  readonly modelPaths: readonly string[]
 }
 
 const known = new WeakMap<BodyRule, BodyPaths>()
@@ -43,10 +45,15 @@ export function compilePaths(rule: BodyRule): BodyPaths {
     const objects = Object.keys(rule.objects ?? {})
     const tools = toolPaths(rule.tools ?? [])
     const models = [...rule.required, ...(rule.also ?? [])]
-    const ways = [...models, ...(rule.stored ?? []), ...tools.types.keys(), ...tools.models.keys()]
+    const modelPaths = [
+      ...models,
+      ...(rule.stored ?? []),
+      ...tools.types.keys(),
+      ...tools.models.keys(),
+    ]
     const others = [...objects, ...(rule.keeps === undefined ? [] : [rule.keeps.at])]
     places = {
-      wanted: wantPaths([...ways, ...others], new Set(tools.ends.keys())),
+      wanted: wantPaths([...modelPaths, ...others], new Set(tools.ends.keys())),
       observed: wantPaths([...models, ...others]),
       required: new Set(rule.required),
       stored: new Set(rule.stored),
@@ -60,7 +67,7 @@ export function compilePaths(rule: BodyRule): BodyPaths {
       fields: new Set([...rule.required, ...(rule.also ?? []), ...objects].filter(isField)),
       objectFields: new Set(objects.filter(isField)),
       objectPaths: objects,
-      ways,
+      modelPaths,
     }
     known.set(rule, places)
   }
