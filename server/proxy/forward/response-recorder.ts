@@ -65,7 +65,7 @@ export interface Settled {
   readonly stats: ForwardedStats
 }
 
-/** One masker per credential, created when an upstream first responds to it with an error. */
+/** One masker per credential, created when an upstream first responds to it. */
 const masks = new WeakMap<Credential, Mask>()
 
 function maskOf(credential: Credential): Mask {
@@ -81,11 +81,8 @@ export class ResponseRecorder implements ResponseFilter {
   readonly #isCrossOrigin: boolean
   /** Whether a browser may store the response, and open it later without us. */
   readonly #isBrowserCached: boolean
-  /**
-   * Whether a cache may serve the response to others for the same address (RFC 9110, section
-   * 9.2.3).
-   */
-  readonly #isCacheable: boolean
+  /** Whether a cache may store responses to the request's method (RFC 9110, section 9.2.3). */
+  readonly #isMethodCacheable: boolean
   #meter: UsageMeter | null = null
   /** Milliseconds from the request to the response's head. */
   #firstByteMs: number | null = null
@@ -106,7 +103,7 @@ export class ResponseRecorder implements ResponseFilter {
     this.#plan = plan
     const { method, headers } = plan.context.exchange
     this.#isCrossOrigin = valueOf(headers, 'origin') !== undefined
-    this.#isCacheable = method === 'GET' || method === 'HEAD'
+    this.#isMethodCacheable = method === 'GET' || method === 'HEAD'
     this.#isBrowserCached =
       method === 'GET' && (this.#isCrossOrigin || valueOf(headers, 'sec-fetch-dest') !== undefined)
   }
@@ -154,7 +151,7 @@ export class ResponseRecorder implements ResponseFilter {
     if (limits.length > 0 && !hasRateLimitHeaders(headers)) headers.push(...limits)
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', context.id)
     const isSandboxed = context.isKeyInQuery || (this.#isBrowserCached && !isHarmless(headers))
-    if (this.#isCacheable && isCacheable(headers))
+    if (this.#isMethodCacheable && isCacheable(headers))
       headers.push('Vary', varyHeader(upstream.provider, context.exchange.target))
     const safe = isSandboxed ? withSandbox(headers) : headers
     return this.#isCrossOrigin ? safe.concat(corsHeaders(safe)) : safe
@@ -209,7 +206,8 @@ export class ResponseRecorder implements ResponseFilter {
     return reading
   }
 
-  #failure(): UpstreamErrorRow | null {
+  /** The text of the upstream's error for the ledger; null if it did not respond with one. */
+  #errorRow(): UpstreamErrorRow | null {
     if (this.#errorText === null) return null
     const { context, admitted } = this.#plan
     return {
@@ -248,7 +246,7 @@ export class ResponseRecorder implements ResponseFilter {
       bytes_out: bytesOut,
       ...usage,
       upstream_request_id: this.#upstreamId,
-      failure: this.#failure(),
+      failure: this.#errorRow(),
     })
   }
 
@@ -296,8 +294,7 @@ export class ResponseRecorder implements ResponseFilter {
   }
 
   #responseHeaders(raw: RawHeaders): RawHeaders {
-    const { context, route, upstream, pathAndQuery, admitted } = this.#plan
-    const mask = { text: (text: string) => maskOf(admitted.credential).text(text) }
+    const { context, route, upstream, pathAndQuery } = this.#plan
     const ownOrigin = () => this.#deps.originOf(context.exchange.headers)
     return responseHeaders(raw, {
       upstream: upstream,
@@ -305,7 +302,7 @@ export class ResponseRecorder implements ResponseFilter {
       pathAndQuery,
       form: route.form,
       ownOrigin,
-      mask,
+      mask: this.mask,
       cors: this.#isCrossOrigin,
     })
   }
