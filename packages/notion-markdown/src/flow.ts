@@ -25,7 +25,7 @@ export type BlockReader = (element: Element, flow: Flow) => void
 
 /**
  * The table in which `read` looks elements up, by name; block equations by the attribute that makes
- * any element one. Other elements are inline.
+ * any element one. Other elements are read as their children if a block is inside, else inline.
  */
 export type BlockTable = ReadonlyMap<string, BlockReader>
 
@@ -116,7 +116,7 @@ export class Flow {
     return nestParagraphs(readInline(nodes, this.links, positions, within), positions)
   }
 
-  /** Adds the blocks of `nodes`; returns whether there were any. */
+  /** Adds the blocks of `nodes`, and releases their children; returns whether there were any. */
   read(nodes: readonly Node[]): boolean {
     const count = this.blocks.length
     const items = countItems(this.blocks)

@@ -1,4 +1,4 @@
-// Writes a tree as Markdown. Only `gap` decides spacing; nothing else writes a blank line.
+// Writes a tree as Markdown. Between siblings, only `gap` decides whether there is a blank line.
 import { calloutStart } from './callout-syntax.ts'
 import type { Callout } from './tree.ts'
 import { Pieces } from './pieces.ts'
@@ -88,7 +88,7 @@ class Writer {
           : 0
       const outer = this.#marks && this.#marks.enter(block)
       this.#block(block, prefix, tight && !last, marker)
-      this.#marks?.leave(outer ?? null)
+      this.#marks?.leave(outer)
       last = block
     }
   }
@@ -108,12 +108,12 @@ class Writer {
     else this.text.add(sign)
   }
 
-  #block(block: Block, prefix: string, inItem: boolean, marker: number): void {
+  #block(block: Block, prefix: string, beginsItem: boolean, marker: number): void {
     switch (block.type) {
       case 'paragraph':
         this.#begin('other')
         this.#lines(
-          writeInline(block.children, inItem ? 'item' : 'paragraph', this.#syntax),
+          writeInline(block.children, beginsItem ? 'item' : 'paragraph', this.#syntax),
           prefix,
         )
         this.#end()
@@ -208,7 +208,7 @@ class Writer {
       this.#item(item, sign, prefix)
       if (this.#marks) this.text.add(this.#marks.takeLead())
       this.#marks?.close()
-      this.#marks?.leave(outer ?? null)
+      this.#marks?.leave(outer)
     }
   }
 
@@ -283,7 +283,7 @@ class Writer {
         this.text.add(`${'| --- '.repeat(row.children.length)}|`)
       }
       this.#end()
-      this.#marks?.leave(outer ?? null)
+      this.#marks?.leave(outer)
     })
     this.#marks?.close()
   }
@@ -300,7 +300,7 @@ class Writer {
     this.text.add('</summary>')
   }
 
-  /** The id that an HTML heading needs as a link target: the last one of the outline. */
+  /** The id to write at the last heading of the outline; null if the program takes no such ids. */
   get #anchor(): string | null {
     return this.#syntax.headingIds ? slugTarget(this.outline.length - 1) : null
   }
