@@ -4,6 +4,7 @@ import { z } from '@hono/zod-openapi'
 import type { ApiContext } from './api.ts'
 import { CertificateSchema } from './certificate-schema.ts'
 import { Problem } from '../common/errors.ts'
+import { keepProbing } from '../http1/probes.ts'
 import type { BlobStore, OpenedBlob } from '../store/blobs/blobs.ts'
 import { askedRange, rangeWithin } from './byte-range.ts'
 import { acceptedCoding, encoded, type Coding } from './content-coding.ts'
@@ -239,31 +240,32 @@ function documentBody(
   return ReadableStream.from(pieces())
 }
 
-/** How often to check whether a half-closed connection still has a reader (milliseconds). */
-const POLL_MS = 1000
+/** How long a half-closed connection waits for its response undisturbed (milliseconds). */
+const PATIENCE_MS = 250
 
 /**
  * Aborted when the caller closes the connection before the response is complete.
  *
- * A caller that only closed its sending side looks like one that has disconnected, until something
- * is sent: that resets the connection of the latter. So this sends an interim response each second
- * (RFC 9110, section 15.2.1), which every client skips.
+ * A caller that only closed its sending side looks like one that has disconnected, so it is probed.
  */
 export function whenGone(incoming: IncomingMessage, outgoing: ServerResponse): AbortSignal {
   const controller = new AbortController()
   const { socket } = incoming
-  let asking: NodeJS.Timeout | undefined
+  let stop: (() => void) | undefined
+  let waiting: NodeJS.Timeout | undefined
+  const probe = (): void => {
+    if (!outgoing.headersSent && outgoing.socket !== null) outgoing.writeContinue()
+  }
   const ask = (): void => {
     if (outgoing.headersSent || incoming.httpVersion === '1.0') return
-    asking ??= setInterval(() => {
-      if (!outgoing.headersSent && outgoing.socket !== null) outgoing.writeContinue()
-    }, POLL_MS)
+    waiting ??= setTimeout(() => (stop = keepProbing(probe)), PATIENCE_MS)
   }
   if (socket.readableEnded) ask()
   else socket.once('end', ask)
   outgoing.once('close', () => {
     socket.off('end', ask)
-    clearInterval(asking)
+    clearTimeout(waiting)
+    stop?.()
     if (!outgoing.writableFinished)
       controller.abort(
         new Problem('invalid_file', 'The connection was closed before the response was complete.'),

@@ -32,11 +32,18 @@ async function open(t: TestContext) {
   return { send }
 }
 
-test('a vanished caller is noticed when a write fails', async (t) => {
+test('a vanished caller is noticed when a write fails, in less than a second', async (t) => {
   const { send } = await open(t)
-  const { gone } = await send((socket) => socket.destroy())
-  await once(gone, 'abort')
-  assert.match(String(gone.reason), /The connection was closed before the response was complete\./)
+  const noticed: number[] = []
+  for (let i = 0; i < 3; i++) {
+    const { gone } = await send((socket) => socket.destroy())
+    const left = performance.now()
+    await once(gone, 'abort')
+    noticed.push(performance.now() - left)
+    assert.match(String(gone.reason), /The connection was closed before the response was complete/)
+  }
+  // A busy machine may delay one.
+  assert.ok(Math.min(...noticed) < 1000, `noticed after ${noticed.map(Math.round).join(', ')} ms`)
 })
 
 test('a half-closed caller gets its response, however long that takes', async (t) => {
