@@ -23,6 +23,7 @@ export class SyncedLog {
   #waiting: WaitingLine[] = []
   /** Whether the last write became durable; false before the first. */
   #isProven = false
+  #isClosed = false
   #tail: Promise<void> = Promise.resolve()
 
   /** @param header the first line of the file */
@@ -34,7 +35,7 @@ export class SyncedLog {
   /**
    * Appends a line; resolves when it is durable. After a failure the file is as before.
    *
-   * @throws StoreError `full` or `unavailable`
+   * @throws StoreError `full` or `unavailable`; `unavailable` once the file is closed
    */
   append(line: string): Promise<void> {
     const appended = new Promise<void>((resolve, reject) => {
@@ -89,9 +90,15 @@ export class SyncedLog {
     await removeLog(this.path)
   }
 
-  /** Closes the file without deleting it. */
-  async close(): Promise<void> {
-    await this.#tail
+  /** Closes the file for good, after everything appended so far, without deleting it. */
+  close(): Promise<void> {
+    this.#tail = this.#tail.then(() => this.#end())
+    return this.#tail
+  }
+
+  async #end(): Promise<void> {
+    this.#isClosed = true
+    this.#isProven = false
     await this.#file?.close().catch(() => {})
     this.#file = null
   }
@@ -109,6 +116,8 @@ export class SyncedLog {
 
   async #write(lines: Buffer[]): Promise<void> {
     this.#isProven = false
+    // Opening it again would truncate it.
+    if (this.#isClosed) throw new Error('it is closed')
     const file = (this.#file ??= await create(this.path))
     const bytes = Buffer.concat(this.#length === 0 ? [this.#header, ...lines] : lines)
     try {

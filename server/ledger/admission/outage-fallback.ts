@@ -210,7 +210,8 @@ export class OutageFallback {
         new Error(`${this.#backlog.size} requests are in ${this.#file?.path ?? 'no file'}`),
       )
     await this.#file?.close()
-    for (const one of this.#queued.splice(0)) this.#decide(one, STORE_SILENT)
+    // Too late for the file.
+    for (const one of this.#queued.splice(0)) one.fail(STORE_SILENT)
   }
 
   #submit(one: TrackedAdmission): void {

@@ -105,6 +105,25 @@ onEveryStore('admissions older than a minute are in no window', async (t, place)
   assert.deepEqual([proof.requests, proof.violations], [10, []])
 })
 
+onEveryStore('writing after the file was closed is refused and loses no row', async (t, place) => {
+  const left = requestsOf('k', null, 2)
+  const late = admissionRequest('k', null)
+  const clock = movedClock()
+  const file = new OutageLog(join(place.data, 'outage'), 'ins_dead', clock.boot)
+  const at = { created_at: clock.now(), mono: Math.floor(clock.mono() * 1000) }
+  for (const request of left) await file.reserve({ ...request, ...at })
+  await file.close()
+  file.settle(left[0]!.id, settlement(left[0]!, { seq: -1, created_at: at.created_at }))
+  await assert.rejects(file.reserve({ ...late, ...at }), { code: 'unavailable' })
+  await assert.rejects(file.prove(), { code: 'unavailable' })
+  const { store } = await openFor(t, place)
+  const rows = await store.db.selectFrom('requests').select('id').orderBy('seq').execute()
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    left.map(({ id }) => id),
+  )
+})
+
 onEveryStore('a torn last line loses nothing that was acknowledged', async (t, place) => {
   const left = requestsOf('k', null, 3)
   const path = await leaveFile(place, left)
