@@ -324,13 +324,16 @@ export class OutageFallback {
   /** Writes the backlog to the store; then the store decides again. */
   async #recover(): Promise<void> {
     try {
-      while (!this.#isDrained) {
-        await this.#file?.idle()
-        if (!this.#backlog.isWritten) await this.#writeBacklog()
-        // The store was only slow, and its responses had been abandoned.
-        this.#become('storeResponded')
-      }
-      await this.#removeFile()
+      do {
+        while (!this.#isDrained) {
+          await this.#file?.idle()
+          if (!this.#backlog.isWritten) await this.#writeBacklog()
+          // The store was only slow, and its responses had been abandoned.
+          this.#become('storeResponded')
+        }
+        await this.#removeFile()
+        // Another outage may have begun and ended meanwhile.
+      } while (this.#state === 'recovering' && !this.#isDrained)
       // Otherwise, another outage has begun, and the next probe starts again.
       if (this.#isDrained) this.#enterOnline()
     } catch (error) {
