@@ -86,7 +86,7 @@ async function claim(
 ): Promise<ClaimedJob | undefined> {
   const name = newId('clm', NOW)
   const { job } = await store.run(claimJob, { claim: name, instance, now: NOW, running })
-  return job && { ...job, claim: name, upload_blob: job.upload_blob ?? '' }
+  return job
 }
 
 onEveryStore(

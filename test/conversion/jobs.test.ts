@@ -26,7 +26,7 @@ async function claim(
   now = Date.now(),
 ): Promise<ClaimedJob | undefined> {
   const { job } = await store.run(claimJob, { claim: name, instance, now, running: [] })
-  return job && { ...job, claim: name, upload_blob: job.upload_blob! }
+  return job
 }
 
 const STATES = [

@@ -57,6 +57,22 @@ test('a job whose uploaded file was deleted fails at once, and says what to do',
   assert.ok(queue.lines.some((line) => line.includes('gone from the file store')))
 })
 
+test('a job without an uploaded file fails, and the next one runs', async (t) => {
+  const queue = await openQueue(t)
+  const [bad, good] = [await queue.add('write a document'), await queue.add('write a document')]
+  await queue.store.db
+    .updateTable('jobs')
+    .set({ upload_blob: null })
+    .where('id', '=', bad)
+    .execute()
+  await queue.worker()
+  await until(() => isDone(queue, good))
+  assert.equal((await queue.job(good)).status, 'succeeded')
+  const { status, claims, error_code, error_detail } = await queue.job(bad)
+  assert.deepEqual([status, claims, error_code], ['failed', 0, 'internal_error'])
+  assert.match(error_detail!, /Upload it again/)
+})
+
 test('a stopping worker hands its job back, and another claims it immediately', async (t) => {
   const queue = await openQueue(t)
   const first = await queue.worker()

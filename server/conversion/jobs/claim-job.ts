@@ -112,10 +112,13 @@ function* nextJob(db: QueryBuilder, claimant: JobClaimant): Steps<JobRow | undef
 /** The result of asking for a job. */
 interface Claimed {
   /** Undefined if none can start. */
-  readonly job: JobRow | undefined
-  /** How many jobs failed instead, because they had been claimed too often. */
+  readonly job: ClaimedJob | undefined
+  /** How many jobs failed instead: they had been claimed too often, or have no uploaded file. */
   readonly failed: number
 }
+
+/** The error of a job whose uploaded file does not exist. */
+export const FILE_GONE = "The uploaded file is gone from the server's file store. Upload it again."
 
 /**
  * Claims the next job with the new id `claim`. One claim at a time, so that the account's jobs are
@@ -129,15 +132,13 @@ export const claimJob = procedure(
     for (let failed = 0; ;) {
       const job = yield* nextJob(db, claimant)
       if (!job) return { job, failed }
-      if (job.claims >= MAX_CLAIMS) {
-        const hasFailed = yield* failSteps(
-          db,
-          job,
-          'internal_error',
-          `The conversion was started ${MAX_CLAIMS} times and never finished. Give the job's id to the server's operator.`,
-          now,
-        )
-        if (hasFailed) failed++
+      const { upload_blob } = job
+      if (upload_blob === null || job.claims >= MAX_CLAIMS) {
+        const detail =
+          upload_blob === null
+            ? FILE_GONE
+            : `The conversion was started ${MAX_CLAIMS} times and never finished. Give the job's id to the server's operator.`
+        if (yield* failSteps(db, job, 'internal_error', detail, now)) failed++
         continue
       }
       const held = {
@@ -147,7 +148,7 @@ export const claimJob = procedure(
         started_at: job.started_at ?? now,
       }
       if (yield* applyTransition(db, 'claim', job.id, held, job.claim))
-        return { job: { ...job, ...held, status: TRANSITIONS.claim.to }, failed }
+        return { job: { ...job, ...held, upload_blob, status: TRANSITIONS.claim.to }, failed }
     }
   },
   () => 'claim jobs',

@@ -11,6 +11,7 @@ import type { ConversionQueue } from '../queue.ts'
 import { runConversion, type ConversionDependencies } from '../run-conversion.ts'
 import type { ConversionIssues } from '../document-headers.ts'
 import {
+  FILE_GONE,
   MAX_RETRY_DELAY_MS,
   claimJob,
   requeueJob,
@@ -94,10 +95,8 @@ async function claim({
   const claim = newId('clm', now)
   const { job, failed } = await store.run(claimJob, { claim, ...claimant })
   ended.failed += failed
-  if (!job) return undefined
-  notifications.notify()
-  if (job.upload_blob === null) throw new Error(`the job ${job.id} has no archive`)
-  return { ...job, claim, upload_blob: job.upload_blob }
+  if (job) notifications.notify()
+  return job
 }
 
 /** Runs a claimed job, unless a conversion of its account started in the meantime. */
@@ -142,14 +141,7 @@ async function runJob(
     else if (userError) await fail(deps, job, userError)
     else if (error instanceof StoreError && error.code === 'missing') {
       log.error('the uploaded file of a job is gone from the file store', error, { job: job.id })
-      await fail(
-        deps,
-        job,
-        new Problem(
-          'internal_error',
-          "The uploaded file is gone from the server's file store. Upload it again.",
-        ),
-      )
+      await fail(deps, job, new Problem('internal_error', FILE_GONE))
     } else if (isTransient) {
       log.error('a job failed temporarily and will be retried', error, { job: job.id })
       await requeueJob(store, job, clock() + retryDelay(job.claims), {})
