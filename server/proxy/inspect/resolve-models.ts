@@ -78,7 +78,7 @@ export function resolveModels(
     }
   const hidden = inspected?.findings.hidden ?? null
   if (hidden !== null) return { ok: false, ...ambiguous(hidden) }
-  if (!found.named && !scope.anyName) return { ok: false, ...UNNAMED }
+  if (!found.named && !scope.anyName) return { ok: false, ...unnamed(match) }
   const tool = refusedTool(scope, provider, inspected?.findings.unnamedTools(found.header) ?? [])
   if (tool !== null) return { ok: false, ...tool }
   return {
@@ -128,7 +128,13 @@ function refusedTool(
   return null
 }
 
-const UNNAMED = unknownModel('The body does not name a model where this endpoint expects it.')
+function unnamed({ endpoint }: Match): InspectionError {
+  const place = endpoint?.model
+  if (place?.at !== 'header')
+    return unknownModel('The body does not name a model where this endpoint expects it.')
+  const headers = (place.headers ?? []).map((header) => `\`${header}\``).join(' or ')
+  return unknownModel(`This endpoint expects the model in a header: ${headers}.`)
+}
 
 /**
  * A name for use in a message: at most 120 characters, no secret, nothing that could break a line

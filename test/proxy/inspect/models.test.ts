@@ -1553,6 +1553,31 @@ test('at most 10,000 distinct strings that could be ids are checked', async () =
   assert.equal(await verdict(body(50_000, 1_000)), 1_000)
 })
 
+/** TABLE of endpoints and what the refusal of a request without a model says. */
+const UNNAMED: [id: string, path: string, message: RegExp][] = [
+  ['openai', '/v1/chat/completions', /^The body does not name a model where/],
+  ['fish-audio', '/v1/tts', /^This endpoint expects the model in a header: `model`\./],
+  ['gateway', '/v1/ai/language-model', /: `ai-language-model-id` or `ai-model-id`\./],
+]
+
+test('the refusal of a request without a model says where the endpoint expects it', async () => {
+  for (const [id, path, message] of UNNAMED) {
+    const provider = table.byId(id)
+    assert.ok(provider)
+    const match = classify(provider, 'POST', path)
+    const reach = await checkScope(compileScope(['allowed']), {
+      provider,
+      match,
+      pathAndQuery: path,
+      headers: JSON_TYPE,
+      body: Buffer.from('{"text":"x"}'),
+      limit: 1e8,
+    })
+    assert.ok(!reach.ok && reach.code === NO, path)
+    assert.match(reach.message, message)
+  }
+})
+
 test('a form that repeats its model byte by byte takes no longer than any other', () => {
   const provider = table.byId('openai')
   assert.ok(provider)
