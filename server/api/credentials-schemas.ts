@@ -50,7 +50,7 @@ export const CredentialSchema = z
       .openapi({ description: 'Whether the master key can decrypt it; if not, it is not used.' }),
     resting_ms: z.number().int().openapi({
       description:
-        'How long this process avoids the credential: after the provider refused it, or, while another one is healthy, after a rate limit or failure (then only for that model). 0 means in use.',
+        'How long this process uses other credentials in its place: after the provider rejected it, or after a rate limit or failure (then only for that model). 0 means in use, also if it fails and no other one is better.',
     }),
     last_error: LastErrorSchema,
     last_test: z

@@ -108,8 +108,11 @@ function addMetrics(metrics: Metrics, { shares, keys, credentials }: Proxy): voi
       read: () => Number(!keys.fresh),
     },
     credentials_resting: {
-      help: 'Provider credentials in cool-down.',
-      read: () => credentials.all.filter(({ id }) => credentials.coolingFor(id) > 0).length,
+      help: 'Provider credentials that are rejected or in cool-down.',
+      read: () =>
+        credentials.all.filter(
+          ({ id }) => credentials.rejectedFor(id) > 0 || credentials.coolingFor(id) > 0,
+        ).length,
     },
   })
 }

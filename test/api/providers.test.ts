@@ -70,7 +70,7 @@ test('members see which providers are ready; only administrators see addresses a
   )
 })
 
-test('a rejected credential cools down with a reason, and one that works again does not', async (t) => {
+test('a rejected credential has a reason, cools down if there is another, and recovers', async (t) => {
   const served = await startServed(t, respond(401, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const key = await served.key()
@@ -81,8 +81,20 @@ test('a rejected credential cools down with a reason, and one that works again d
   assert.deepEqual([(await credential()).resting_ms, (await credential()).last_error], [0, null])
   await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
   // The proxy has tried it itself, too.
+  const resting = async () =>
+    /^tollmark_credentials_resting (.*)$/m.exec(
+      await (await fetch(`${served.running.url}/metrics`)).text(),
+    )?.[1]
+  await until(async () => (await resting()) === '1')
+  assert.deepEqual(
+    [(await credential()).resting_ms, (await credential()).last_error?.status],
+    [0, 401],
+    'it is the only one, so it is used',
+  )
+  const spare = { provider: 'openai', name: 'spare', secret: 'sk-spare' }
+  const { id } = (await admin('POST', 'credentials', spare)).json<{ id: string }>()
   await until(async () => (await credential()).resting_ms > 50_000)
-  assert.equal((await credential()).last_error?.status, 401)
+  await admin('DELETE', `credentials/${id}`)
   const overview = (await admin('GET', 'overview')).json<{
     attention: { kind: string; credential_id: string; detail: string }[]
   }>()

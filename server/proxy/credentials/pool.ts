@@ -50,10 +50,12 @@ export interface CredentialPool {
   /** Records the result of one of our probes. @param status null if there was no response */
   recordProbe(credential: Credential, status: number | null): void
   /**
-   * Milliseconds for which a credential is not used, even if only for one model or one key; 0 if it
-   * is used for all.
+   * Milliseconds for which another credential is used in its place, even if only for one model or
+   * one key; 0 if it is used for all, as one is that has no better substitute.
    */
   coolingFor(id: string): number
+  /** Milliseconds for which a credential counts as rejected by the provider; 0 if it does not. */
+  rejectedFor(id: string): number
   /** Restores the last failure from an earlier process. */
   restore(id: string, error: LastError): void
   /** See `CredentialHealth`. */
@@ -118,23 +120,32 @@ export function createCredentialPool(
     recordNoResponse: (credential, code) => health.recordNoResponse(credential.id, code),
     recordProbe: (credential, status) => health.recordProbe(credential.id, status),
     coolingFor(id) {
-      const refused = health.rejectedFor(id)
-      const groups = refused > 0 ? [] : health.coolingGroups(id)
-      const credential = groups.length === 0 ? undefined : all.find((one) => one.id === id)
-      if (credential === undefined) return refused
-      const peers = peersOf(credential)
-      const passedOver = groups.filter((group) =>
-        peers.some(
-          (peer) => health.rejectedFor(peer.id) === 0 && health.coolingFor(peer.id, group) === 0,
-        ),
-      )
-      return Math.max(0, ...passedOver.map((group) => health.coolingFor(id, group)))
+      if (health.rejectedFor(id) === 0 && health.coolingGroups(id).length === 0) return 0
+      const credential = all.find((one) => one.id === id)
+      return credential === undefined ? 0 : coolingBeside(peersOf(credential), id, health)
     },
+    rejectedFor: (id) => health.rejectedFor(id),
     restore(id, error) {
       if (all.some((one) => one.id === id)) health.restore(id, error)
     },
     lastError: (id) => health.lastError(id),
   }
+}
+
+/** Milliseconds for which one of `peers` is used in place of a credential. */
+function coolingBeside(peers: readonly Credential[], id: string, health: CredentialHealth): number {
+  const rejected = health.rejectedFor(id)
+  // If all are rejected, the one whose time ends first is used.
+  if (rejected > 0)
+    return peers.some((peer) => health.rejectedFor(peer.id) < rejected) ? rejected : 0
+  const passedOver = health
+    .coolingGroups(id)
+    .filter((group) =>
+      peers.some(
+        (peer) => health.rejectedFor(peer.id) === 0 && health.coolingFor(peer.id, group) === 0,
+      ),
+    )
+  return Math.max(0, ...passedOver.map((group) => health.coolingFor(id, group)))
 }
 
 /** A credential is sent only to its own host. */

@@ -294,11 +294,28 @@ test('when all are rejected, the first to recover is tried; a pinned credential 
   const [a, b] = [credential('a'), credential('b')]
   const { pool, later } = poolOf(a, b)
   pool.recordProbe(b, 401)
+  assert.deepEqual([pool.coolingFor('b'), pool.rejectedFor('b')], [60_000, 60_000])
   later(1_000)
   pool.recordProbe(a, 401)
   assert.equal(pool.pick(OPENAI, null, null, LANE), b)
+  assert.deepEqual(
+    [pool.coolingFor('a'), pool.coolingFor('b'), pool.rejectedFor('b')],
+    [60_000, 0, 59_000],
+    'the one in use does not cool down',
+  )
   assert.equal(pool.pick(OPENAI, null, 'a', LANE), a)
   assert.equal(pool.pick(OPENAI, null, 'gone', LANE), null)
+})
+
+test('a rejected credential without a substitute does not cool down, because it is used', () => {
+  const a = credential('a')
+  const { pool } = poolOf(a, credential('paused', { weight: 0 }))
+  pool.recordProbe(a, 401)
+  assert.equal(pool.pick(OPENAI, null, null, LANE), a)
+  assert.deepEqual(
+    [pool.coolingFor('a'), pool.rejectedFor('a'), pool.lastError('a')?.status],
+    [0, 60_000, 401],
+  )
 })
 
 test('a credential is sent only to its own host', () => {
