@@ -154,7 +154,7 @@ export async function openLedger(
     leftFor: (key, rpm) => admissions.leftFor(key, rpm),
     countRefusal: refusals.note,
     settle: (settlement) => admissions.settle(settlement),
-    failing: () => admissions.failing(),
+    failing: () => admissions.failing,
     admitsAlone: () => admissions.admitsAlone,
     canAdmitAlone: () => admissions.canAdmitAlone(),
     close,

@@ -144,7 +144,7 @@ export class OutageFallback {
   }
 
   /** Whether the store is unavailable, or behind. */
-  failing(): boolean {
+  get failing(): boolean {
     return this.#state !== 'online'
   }
 
@@ -287,6 +287,7 @@ export class OutageFallback {
       this.#appending--
     }
     this.#shares.confirm(row)
+    // Its minute begins now that it is durable. A replay of the file knows only the earlier time.
     const seq = this.#backlog.add({ ...row, mono: Math.floor(clock.mono() * 1000) })
     one.admit({ admitted: true, seq, created_at: row.created_at })
   }

@@ -1,5 +1,5 @@
 // Schedules the writes of SQLite's admission: requests that may pass share a batch, and the next
-// batch begins when the previous one is durable.
+// batch is planned when none is in flight. Only `writeKey` does not wait for that.
 import type { Clock } from '../../common/clock.ts'
 import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
 import type { Store } from '../../store/store.ts'
@@ -21,8 +21,8 @@ import { reserve, type ReserveArgs, type ReserveResult } from './sqlite-reserve.
  */
 export const PATIENCE_MS = 4
 /**
- * Maximum number of rows of one batch, so that later requests wait only a few milliseconds (`bench
- * -- start` shows it during a burst).
+ * Maximum number of rows of a planned batch, so that later requests wait only a few milliseconds
+ * (`bench -- start` shows it during a burst).
  */
 const MAX_BATCH = 512
 /** Requests that may wait for a batch; beyond that, accounts and keys have shares. */
@@ -47,7 +47,7 @@ export interface BatchListener {
 /**
  * TABLE of the states of the next batch:
  *
- * - `none`: nothing waits, or a batch is in flight, whose end plans the next.
+ * - `none`: nothing waits, or batches are in flight; the last of them to end plans the next.
  * - `timed`: it starts at `#dueAt`, or earlier if a more urgent request arrives.
  * - `due`: it begins in this turn of the event loop.
  */
@@ -63,7 +63,7 @@ export class ReservationBatches {
   #plan: BatchPlan = 'none'
   #dueAt = Infinity
   #timer: NodeJS.Timeout | undefined
-  /** Batches that are not durable yet. */
+  /** Number of batches in flight: at most one, and those of `writeKey`. */
   #inFlight = 0
   #lastBatchAt = -Infinity
   /** The patience of the least patient waiting request (milliseconds). */
@@ -93,9 +93,9 @@ export class ReservationBatches {
   }
 
   /**
-   * Schedules the next batch. It starts when the previous one is durable and the most urgent
-   * request has waited long enough. Requests that arrive until then share it, because each batch
-   * costs a transaction and a sync.
+   * Schedules the next batch, unless one is in flight: its end calls this again. The batch starts
+   * when the most urgent request has waited long enough. Requests that arrive until then share it,
+   * because each batch costs a transaction and a sync.
    */
   plan(): void {
     if (this.#inFlight > 0) return
@@ -114,7 +114,7 @@ export class ReservationBatches {
     }
   }
 
-  /** Writes the waiting requests of one key in one batch. */
+  /** Writes the waiting requests of one key at once, in a batch of their own. */
   writeKey(key: string): void {
     this.#write(this.#queue.takeKey(key))
   }
@@ -140,7 +140,7 @@ export class ReservationBatches {
   /** Writes entries in one transaction. */
   #write(taken: BatchEntry[]): void {
     const entries = taken.some(({ pending }) => pending.superseded || pending.callerLeft)
-      ? this.#withoutGone(taken)
+      ? this.#rejectGone(taken)
       : taken
     if (entries.length === 0) return
     this.#lastBatchAt = performance.now()
@@ -191,7 +191,7 @@ export class ReservationBatches {
   }
 
   /** Rejects entries that were decided elsewhere, or whose caller has left; returns the others. */
-  #withoutGone(entries: BatchEntry[]): BatchEntry[] {
+  #rejectGone(entries: BatchEntry[]): BatchEntry[] {
     const superseded = entries.filter(({ pending }) => pending.superseded)
     const left = entries.filter(({ pending }) => !pending.superseded && pending.callerLeft)
     this.#listener.failed(superseded, supersededError())

@@ -146,7 +146,7 @@ async function passWithoutStore(
     graced.settle(settlement(one, admission))
   }
   full = false
-  await until(() => !graced.failing())
+  await until(() => !graced.failing)
   assert.equal(graced.fullFor('k', 9), 5)
   assert.equal(
     ((await meanwhile) as { seq?: number }).seq,
@@ -204,7 +204,7 @@ test('a store that can be read but not written is not back', async (t) => {
   const before = probes
   await until(() => probes >= before + 2)
   await assert.rejects(ask())
-  assert.ok(graced.failing())
+  assert.ok(graced.failing)
   assert.deepEqual(
     lines.filter((line) => line.includes('responds again')),
     [],
