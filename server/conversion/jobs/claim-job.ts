@@ -12,8 +12,8 @@ import { MAX_RUNNING_PER_ACCOUNT } from '../queue.ts'
 import { TRANSITIONS, UNFINISHED, applyTransition, failSteps } from './states.ts'
 
 /**
- * How often a job can be claimed. More means that it kills its processes, or that the blob store
- * has been down for an hour.
+ * Claims after which a job fails instead of being claimed again: it kills the processes that run
+ * it, or the blob store has been down for almost an hour.
  */
 const MAX_CLAIMS = 100
 
@@ -33,10 +33,10 @@ export interface JobClaimant {
 }
 
 /**
- * Jobs that can be claimed. Clocks may be set back and differ between machines, so only a retry
- * waits for a time, and never longer than the longest retry delay. A worker that asks has no job: a
- * row that says otherwise is left from a time when the store was down. An account with two running
- * jobs waits.
+ * The jobs with this status that can be claimed. Only a retry waits for a time, and never longer
+ * than the longest delay, because clocks may be set back and differ between machines. A job of the
+ * asking process can be claimed too: as its worker runs none, the end of that job could not be
+ * written. The jobs of an account wait while MAX_RUNNING_PER_ACCOUNT of its conversions run.
  */
 function claimableJobs(
   db: QueryBuilder,
@@ -199,8 +199,8 @@ export async function reportProgress(
 }
 
 /**
- * Requeues a job, which can be claimed again from `claimableAt` on. `counts` are its new numbers of
- * claims and failures.
+ * Gives a job's claim up, so that it can be claimed again from `claimableAt` on. Its status stays
+ * `running`. `counts` are its new numbers of claims and failures.
  */
 export async function requeueJob(
   store: Store,
