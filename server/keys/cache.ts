@@ -29,7 +29,7 @@ export interface KeyCache extends Disposable {
   find(publicId: string): CachedSecret | undefined
   /** Whether an account has been disabled. */
   isDisabled(accountId: string): boolean
-  /** What the keys of an account take, as held-keys.ts counts. */
+  /** The memory that the keys of an account take, in the characters that held-keys.ts counts. */
   heldBy(accountId: string): number
   /**
    * Reads changes now. Code that changes a key awaits it, so that the change takes effect
@@ -40,9 +40,7 @@ export interface KeyCache extends Disposable {
   readonly fresh: boolean
 }
 
-/**
- * How often to poll for changes, in addition to notifications. A poll costs a few microseconds.
- */
+/** How often changes are polled for (milliseconds), because notifications can be lost. */
 const POLL_MS = 500
 
 /**
@@ -213,7 +211,7 @@ class StoredKeys {
       .execute()
   }
 
-  /** @param id its own id, even for a child */
+  /** @param id the key's own id; `key.id` of a child is its parent's */
   #replace(id: string, key: CachedKey, secrets: readonly StoredSecret[]): void {
     for (const old of this.#publicIds.get(id) ?? []) this.#secrets.delete(old)
     this.#publicIds.set(
