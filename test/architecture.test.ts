@@ -97,6 +97,7 @@ const AREAS: Area[] = [
     path: 'server/api/',
     from: [
       'server/conversion/',
+      'server/http1/node-exchange.ts',
       'server/http1/probes.ts',
       'server/proxy/',
       'server/telemetry/',
