@@ -32,6 +32,8 @@ export interface ApiEnv {
     client: Client
     /** Longest pause in the request body, in milliseconds. */
     transferIdle: number
+    /** Sends `100 Continue` when it is the turn of the response. */
+    writeContinue: () => void
     /**
      * Resolves when the request may do its next piece of work, so that many requests do not share
      * one turn of the event loop.

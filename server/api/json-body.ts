@@ -1,7 +1,6 @@
 // Reads the JSON body of a request, within limits of size, silence and rate.
 import { startRateMonitor } from '../common/body-rate.ts'
 import { Problem, invalidFields } from '../common/errors.ts'
-import { writeContinue } from '../http1/node-exchange.ts'
 import type { ApiContext, Middleware } from './api.ts'
 import { duplicateName, hasTooManyNames } from './request/duplicate-names.ts'
 
@@ -114,5 +113,5 @@ function tooLarge(): Problem {
 
 /** Sends 100 Continue to a caller that expects it (RFC 9110, section 10.1.1). */
 export function sendContinue(c: ApiContext): void {
-  if (/^100-continue$/i.test(c.req.header('expect') ?? '')) writeContinue(c.env.outgoing)
+  if (/^100-continue$/i.test(c.req.header('expect') ?? '')) c.get('writeContinue')()
 }

@@ -15,7 +15,7 @@ import { newId } from '../common/ids.ts'
 import type { Log } from '../common/log.ts'
 import { lingeringClose } from '../http1/lingering-close.ts'
 import type { NodeRequestListener, RequestListeners } from '../http1/listen.ts'
-import { requestFault } from '../http1/node-exchange.ts'
+import { requestFault, writeContinue } from '../http1/node-exchange.ts'
 import { StoreError } from '../store/store-error.ts'
 import { transientProblem } from '../store/transient-errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -87,6 +87,7 @@ export function createSurface(
     c.set('requestId', newId('req', clock()))
     c.set('client', readClient(c.env.incoming, trustProxy))
     c.set('transferIdle', transferIdle)
+    c.set('writeContinue', () => writeContinue(c.env.outgoing))
     c.set(
       'turn',
       () => new Promise((resolve) => turns.schedule(ownerOf(c.env.incoming, trustProxy), resolve)),
