@@ -99,12 +99,18 @@ export class RawConnection {
       if (bytes.length >= LARGE_READ_BYTES) this.#yieldTurn()
     })
     source.onShutdown?.(() => reader.onShutdown())
+    let isClosed = false
+    // A destroyed socket may still emit 'close', or have done so.
+    const onClose = (): void => {
+      if (isClosed) return
+      isClosed = true
+      reader.onClose()
+    }
     this.#socket
       .on('end', () => reader.onEnd())
       .on('drain', () => reader.onDrain())
-      .on('close', () => reader.onClose())
-    if (this.#socket.closed) queueMicrotask(() => reader.onClose())
-    if (this.#socket.destroyed) return
+      .on('close', onClose)
+    if (this.#socket.destroyed) return queueMicrotask(onClose)
     this.#isPaused = false
     if (unread.length > 0) reader.onData(unread)
     if (!this.#isPaused) this.#resume()
