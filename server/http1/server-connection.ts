@@ -433,7 +433,11 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.#exchange = null
     exchange?.writePending()
     exchange?.abort()
-    if (exchange?.headersSent) return void this.socket.destroy()
+    if (exchange?.headersSent) {
+      // What is left is no request.
+      this.#setState('close', LINGER_MS)
+      return void this.socket.destroy()
+    }
     this.socket.write(this.#context.errorResponse(code, message))
     this.#close()
   }

@@ -175,6 +175,12 @@ test('a finished request frees its slot for the next one on its connection', asy
 test('a request frees its slot however its connection is released', async (t) => {
   const handle = (exchange: HttpExchange): void => {
     exchange.watch({ onDrain() {}, onFinish() {}, onClose() {} })
+    if (exchange.target.endsWith('large')) {
+      exchange.writeHead(200, 'OK', ['Content-Length', '300000'])
+      exchange.write(Buffer.alloc(300_000))
+      exchange.end()
+      return void exchange.flush()
+    }
     if (exchange.body !== null)
       return exchange.body.read({ onData() {}, onEnd() {}, onAborted() {} })
     const raw = exchange.target.endsWith('open')
@@ -211,6 +217,8 @@ test('a request frees its slot however its connection is released', async (t) =>
         '2\r\nhe\r\n0\r\nContent-Length: 3\r\n\r\n',
       / 200 /,
     ],
+    // The response has begun when the body turns out to be malformed.
+    [false, asks('/proxy/large', 'Transfer-Encoding: chunked\r\n') + '2\r\nab\r\nzz\r\n', /^$/],
     // Nothing tells the second request that its connection is closed but we.
     [false, asks('/never') + asks('/never') + 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', /^$/],
   ] as const)
